@@ -18,6 +18,7 @@ from pathlib import Path
 from weir.base.error import WeirError
 from weir.cli.stored import stored
 from weir.procedures.latency import section_rows
+from weir.procedures.tenants import section as tenants
 from weir.report import doubts, legend, noise, numbers, rates, render, summary
 from weir.results.result import Result
 
@@ -81,6 +82,7 @@ def lab_tables(result: Result) -> Iterator[str]:
         yield from table(result)
     else:
         yield from textwrap.wrap(f"{_run(result)}.", WIDTH, break_on_hyphens=False)
+    yield from _tenants(result)
     rows = list(section_rows.reduction_rows(result))
     if rows:
         yield ""
@@ -105,6 +107,28 @@ def lab_tables(result: Result) -> Iterator[str]:
     yield from _points("Left out here:", left_out)
     yield from _points("What this machine cannot show:", section_rows.out_of_reach(result))
     yield from _warnings(result)
+
+
+def _tenants(result: Result) -> Iterator[str]:
+    """What arrived of what each tenant sent: a row a load, a column for each number of tenants that send."""
+    found = tenants.rows(result)
+    if not found:
+        return
+    columns = list(dict.fromkeys(row.sending for row in found))
+    cells: dict[tuple[str, float], dict[str, str]] = {}
+    for row in found:
+        for point in row.record.points:
+            place = cells.setdefault((f"{summary.frame_label(row.case.frame)} B", point.load_pps), {})
+            place[row.sending] = tenants.arrived(point)
+    said = "What arrives a second of each tenant's packets, least–most, and what all lose, by who sends:"
+    yield from ("", *textwrap.wrap(said, WIDTH, break_on_hyphens=False), "")
+    yield f"| frame | each sends, pps | {' | '.join(columns)} |"
+    yield "|---" * (2 + len(columns)) + "|"
+    for (frame, load_pps), values in cells.items():
+        line = " | ".join(values.get(one, "") for one in columns)
+        yield f"| {frame} | {load_pps:,.0f} | {line} |"
+    slopes = [one for one in tenants.findings(result) if "each tenant more" in one]
+    yield from _points("What a tenant more costs:", slopes)
 
 
 def _warnings(result: Result) -> Iterator[str]:

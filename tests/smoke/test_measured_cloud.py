@@ -176,7 +176,8 @@ def test_what_a_functions_commands_drop_is_counted_at_its_own_queue_and_a_bad_co
 ) -> None:
     """A tenant that is shaped to 20 packets of 64 bytes a second or so, beside one that is not."""
     folder = lab(tmp_path, "gre", "none", 1, 500)
-    shaped = "functions: [{name: dpi, commands: [tc qdisc add dev eth0 root tbf rate 10kbit burst 1600 limit 3000]}]"
+    shape = "tc qdisc add dev eth0 root tbf rate 10kbit burst 1600 limit 3000"
+    shaped = f"functions: [{{name: dpi, commands: [{shape}]}}]"
     text = (folder / "lab.yml").read_text().replace("functions: [{name: dpi}]", shaped)
     (folder / "lab.yml").write_text(text)
     done = subprocess.run(

@@ -132,6 +132,15 @@ def _line(row: Row, point: TenantsPoint) -> list[str]:
     ]
 
 
+def arrived(point: TenantsPoint) -> str:
+    """ "4,132–4,160, 59 % lost": of each, and of all; why there is nothing."""
+    if not point.shares:
+        return point.why or ""
+    ends = dict.fromkeys(f"{end:,.0f}" for end in _ends([one.delivered_pps for one in point.shares]))
+    lost = _lost(point)
+    return "–".join(ends) + (f", {numbers.share(lost)} lost" if lost else "")
+
+
 def _lost(point: TenantsPoint) -> float:
     """Of what all of them sent."""
     offered = sum(one.offered_pps for one in point.shares)
