@@ -163,7 +163,8 @@ def test_under_load_no_tenants_packet_reaches_another_and_what_is_spoofed_is_dro
                     time.sleep(0.01)
             counted = run.result()
             seen, through = frames(plain), frames(dpi)
-        assert [(one.offered, one.delivered) for one in counted.streams] == [(750, 750)] * 2
+        assert [one.delivered for one in counted.streams] == [one.offered for one in counted.streams]
+        assert all(one.offered > SPOOFED for one in counted.streams)
         cloud.dropped_becomes("through.1", "spoofed_ip", before + SPOOFED)
         assert not [one for one in seen if TENANTS_PORT in one]
         source = socket.inet_aton(spoofing.address)
