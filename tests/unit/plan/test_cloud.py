@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from weir.base.cloud import NETWORK_NODE, CloudTopology
-from weir.lab.tenants import Cloud, Isolation, Security, Tenant, TenantFunction, TenantsFile
+from weir.base.cloud import NETWORK_NODE, CloudTopology, Isolation, Security
+from weir.lab.tenants import Cloud, Tenant, TenantFunction, TenantsFile
 from weir.plan.cloud import cloud_steps, cloud_topology, filters, flows
 
 DEPLOYMENT = "cloud-12345678"
