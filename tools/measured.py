@@ -19,6 +19,10 @@ from weir.base.error import WeirError
 from weir.cli.stored import stored
 from weir.procedures.latency import section_rows
 from weir.procedures.tenants import section as tenants
+from weir.procedures.tenants import section_rows as sent
+from weir.procedures.tenants import section_tcp
+from weir.procedures.tenants.section_paper import checks
+from weir.procedures.tenants.section_slope import costs
 from weir.report import doubts, legend, noise, numbers, rates, render, summary
 from weir.results.result import Result
 
@@ -111,7 +115,7 @@ def lab_tables(result: Result) -> Iterator[str]:
 
 def _tenants(result: Result) -> Iterator[str]:
     """What arrived of what each tenant sent: a row a load, a column for each number of tenants that send."""
-    found = tenants.rows(result)
+    found = sent.rows(result)
     if not found:
         return
     columns = list(dict.fromkeys(row.sending for row in found))
@@ -119,7 +123,7 @@ def _tenants(result: Result) -> Iterator[str]:
     for row in found:
         for point in row.record.points:
             place = cells.setdefault((f"{summary.frame_label(row.case.frame)} B", point.load_pps), {})
-            place[row.sending] = tenants.arrived(point)
+            place[row.sending] = sent.arrived(row, point)
     said = "What arrives a second of each tenant's packets, least–most, and what all lose, by who sends:"
     yield from ("", *textwrap.wrap(said, WIDTH, break_on_hyphens=False), "")
     yield f"| frame | each sends, pps | {' | '.join(columns)} |"
@@ -127,8 +131,12 @@ def _tenants(result: Result) -> Iterator[str]:
     for (frame, load_pps), values in cells.items():
         line = " | ".join(values.get(one, "") for one in columns)
         yield f"| {frame} | {load_pps:,.0f} | {line} |"
-    slopes = [one for one in tenants.findings(result) if "each tenant more" in one]
-    yield from _points("What a tenant more costs:", slopes)
+    for over_tcp in [one for one in tenants.plain(result) if one.title == section_tcp.TITLE]:
+        yield from ("", f"{over_tcp.title}, by iperf3:", "", f"| {' | '.join(over_tcp.head)} |")
+        yield "|---" * len(over_tcp.head) + "|"
+        yield from (f"| {' | '.join(line)} |" for line in over_tcp.lines)
+    yield from _points("What one more costs:", costs(result))
+    yield from _points("What the paper found, here:", [one.sentence() for one in checks(result)])
 
 
 def _warnings(result: Result) -> Iterator[str]:

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from weir.fabric.cloud.counters import CloudCounters, End, conntrack_drops
+from weir.fabric.cloud.sent_again import SentAgain
+from weir.fabric.counters import Counter
 from weir.lab.tenants import Tenant, TenantFunction, TenantsFile
 from weir.plan.cloud import cloud_steps, measured_topology
 
@@ -50,3 +52,28 @@ def test_a_place_is_called_by_whose_it_is(
     counters: CloudCounters, at: str, interface: str, place: str
 ) -> None:
     assert counters.place(End(f"weir-12345678-{at}", interface)) == place
+
+
+def refused_and_rest(first: int, second: int, rest: int) -> tuple[list[Counter], Counter]:
+    places = {"compute1:eth1": first, "compute1:qvo of a.1": second}
+    refused = [Counter(place, "interface_tx_dropped", "drop", value) for place, value in places.items()]
+    return refused, Counter("compute1:openvswitch", "not_forwarded", "drop", rest)
+
+
+def test_what_a_switch_sent_again_is_no_loss_where_it_was_refused() -> None:
+    again = SentAgain()
+    before = again.without(*refused_and_rest(10, 5, 3))
+    assert [one.value for one in before] == [10, 5, 3]
+    after = again.without(*refused_and_rest(30, 12, -5))
+    more = [one.value - first.value for one, first in zip(after, before, strict=True)]
+    assert more == [12, 7, 0]
+    assert sum(more) == 20 + 7 - 8
+    later = again.without(*refused_and_rest(31, 12, -3))
+    assert [one.value - first.value for one, first in zip(later, after, strict=True)] == [1, 0, 2]
+
+
+def test_what_a_switch_sent_besides_stays_a_residual() -> None:
+    again = SentAgain()
+    again.without(*refused_and_rest(0, 0, 0))
+    after = again.without(*refused_and_rest(1, 0, -3))
+    assert sum(one.value for one in after) == -2

@@ -179,7 +179,7 @@ def test_a_run_without_doubts_has_no_remarks_but_where_to_read_what_columns_mean
 def test_an_answer_out_of_time_is_both_its_bounds_and_never_the_lower_one_alone(columns: int) -> None:
     lines = printed(disturbed(), columns).splitlines()
     at = next(number for number, line in enumerate(lines) if line.split()[:1] == ["ovs"])
-    assert lines[at].split() == ["ovs", "0.100–", "–", "L", "0.051–", "–"]
+    assert lines[at].split() == ["ovs", "0.100–", "–", "L", "0.0512–", "–"]
     assert lines[at + 1].split() == ["0.250", "0.128"]
 
 

@@ -46,8 +46,7 @@ class StandingCloud:
 
     def instance(self, name: str) -> Instance:
         """Of that name."""
-        every = {one.name: one for network in self.topology.networks for one in network.instances}
-        return every[name]
+        return self.topology.instance(name)[1]
 
     def run(self, host: str, *argv: str) -> subprocess.CompletedProcess[str]:
         """A command in a host, to its end."""
@@ -69,6 +68,12 @@ class StandingCloud:
             made = socket.socket(socket.AF_INET, kind)
         made.settimeout(ARRIVES_S)
         return made
+
+    def forwarded(self, function: str) -> int:
+        """Packets that Linux has forwarded there."""
+        shown = self.run(function, "cat", "/proc/net/snmp").stdout
+        names, values = [line.split() for line in shown.splitlines()[:2]]
+        return int(values[names.index("ForwDatagrams")])
 
     @contextmanager
     def wire(self, host: str, interface: str = HOST_INTERFACE) -> Iterator[socket.socket]:

@@ -57,14 +57,6 @@ def cloud(
         yield made
 
 
-def forwarded(cloud: StandingCloud, function: str) -> int:
-    """Packets that Linux has forwarded there."""
-    names, values = [
-        line.split() for line in cloud.run(function, "cat", "/proc/net/snmp").stdout.splitlines()[:2]
-    ]
-    return int(values[names.index("ForwDatagrams")])
-
-
 def router_mac(cloud: StandingCloud) -> str:
     return cloud.topology.networks[0].router_mac
 
@@ -74,22 +66,22 @@ def test_what_a_host_and_the_outside_say_goes_through_each_function_of_its_tenan
     cloud: StandingCloud, host: str
 ) -> None:
     every = (*CHAIN, "red.dpi")
-    before = [forwarded(cloud, one) for one in every]
+    before = [cloud.forwarded(one) for one in every]
     for _ in range(TIMES):
         assert cloud.pings(host, cloud.topology.outside)
-    more = [forwarded(cloud, one) - first for one, first in zip(every, before, strict=True)]
+    more = [cloud.forwarded(one) - first for one, first in zip(every, before, strict=True)]
     own = 2 * TIMES  # asked and answered
     assert more == ([0, 0, own] if host == "red.1" else [own, own, 0])
 
 
 def test_hosts_of_a_tenant_reach_each_other_without_its_functions(cloud: StandingCloud) -> None:
-    before = [forwarded(cloud, one) for one in CHAIN]
+    before = [cloud.forwarded(one) for one in CHAIN]
     assert cloud.pings("blue.1", cloud.instance("blue.2").address)
-    assert [forwarded(cloud, one) for one in CHAIN] == before
+    assert [cloud.forwarded(one) for one in CHAIN] == before
 
 
 def test_a_connection_from_outside_comes_through_the_functions(cloud: StandingCloud) -> None:
-    before = [forwarded(cloud, one) for one in CHAIN]
+    before = [cloud.forwarded(one) for one in CHAIN]
     with (
         cloud.stack("blue.1", socket.SOCK_STREAM) as server,
         cloud.stack(OUTSIDE, socket.SOCK_STREAM) as client,
@@ -103,7 +95,7 @@ def test_a_connection_from_outside_comes_through_the_functions(cloud: StandingCl
             accepted.sendall(payload)
             assert got.read(len(payload)) == payload
             assert peer[0] == cloud.topology.outside
-    assert all(forwarded(cloud, one) > first for one, first in zip(CHAIN, before, strict=True))
+    assert all(cloud.forwarded(one) > first for one, first in zip(CHAIN, before, strict=True))
 
 
 def test_behind_functions_the_security_group_refuses_and_counts_all_the_same(filtered: StandingCloud) -> None:

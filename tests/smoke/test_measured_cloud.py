@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import shutil
 import signal
 import socket
 import subprocess
@@ -26,7 +27,7 @@ from weir.plan.cloud.tester import TO_PORT, tenant_streams
 from weir.procedures.tenants.standing import standing_cloud
 from weir.protocol import DataPlaneTester
 from weir.results.result import Result, Trial
-from weir.results.tenants import Tenants
+from weir.results.tenants import Tenants, TenantsTcp
 
 from .clouds import StandingCloud, ethernet, frames, udp
 
@@ -97,6 +98,62 @@ def test_what_each_tenant_sends_arrives_or_is_lost_at_a_device_that_says_so(
         assert one.delivered_pps == one.offered_pps == pytest.approx(LIGHT, rel=0.1)
     assert all(one.loss_ratio > 0.2 for one in record.points[1].shares)
     assert sum(one.packets for one in record.points[1].drops) == much.offered - much.delivered
+    assert list(run_root.glob("*.journal")) == []
+
+
+SHARING = """weir: 1
+name: tiny
+cloud: {isolation: vxlan, compute_nodes: 2, functions: [{name: dpi}, {name: firewall}]}
+tenants: [{name: plain, shared: false}, {name: through, count: 2}]
+traffic: {frames: 64, flows: 4}
+measure:
+  functions: [0, 2]
+  sending: [2]
+  background: {load: 100pps, frame: 500}
+  loads: [200pps, 150kpps]
+  duration_s: 0.3
+  repeats: 1
+  goals: []
+  trial: {retries: 6}
+  tcp: {duration_s: 1}
+"""
+
+
+def test_through_what_is_shared_all_is_accounted_for_beside_a_background_and_tcp_comes_through(
+    tmp_path: Path, run_root: Path
+) -> None:
+    (tmp_path / "lab.yml").write_text(SHARING)
+    done = subprocess.run(
+        [*WEIR, "run", str(tmp_path), "--json", "--store", str(tmp_path / "store.db")],
+        capture_output=True, text=True, timeout=240, check=False,
+    )  # fmt: skip
+    assert done.returncode == OK, done.stderr
+    found = list(Result.model_validate_json(done.stdout).cases())
+    assert [(setup.name, case.frame) for setup, case in found] == [
+        (name, frame) for name in ("routers alone", "through dpi, firewall") for frame in ("64", "tcp")
+    ]
+    for _, case in found[::2]:
+        light, much = case.curve
+        accounted(light)
+        accounted(much)
+        assert light.delivered == light.offered
+        sent = {one.stream: one.offered / light.duration_s for one in light.streams}
+        assert sent == {
+            0: pytest.approx(200, rel=0.1),
+            1: pytest.approx(200, rel=0.1),
+            2: pytest.approx(100, rel=0.1),
+        }
+        assert much.delivered < much.offered / 2
+        record = Tenants.model_validate(case.records["tenants"])
+        assert [one.tenant for one in record.points[0].shares] == ["plain", "through-1"]
+    through = Tenants.model_validate(found[2][1].records["tenants"]).through
+    assert through == {"plain": [], "through-1": ["shared.dpi", "shared.firewall"]}
+    if shutil.which("iperf3") is None:
+        pytest.skip("iperf3 is not installed: its goodput was not looked at")
+    for _, case in found[1::2]:
+        for one in TenantsTcp.model_validate(case.records["tenants_tcp"]).shares:
+            assert one.goodput_bps is not None, one.why
+            assert one.goodput_bps > 0
     assert list(run_root.glob("*.journal")) == []
 
 

@@ -17,6 +17,8 @@ Security = Literal["bridge-filter", "ovs-conntrack", "none"]
 Isolation = Literal["vlan", "vxlan", "gre"]
 NETWORK_NODE = "network"
 DATA, OUTSIDE = "data", "outside"
+SHARED = "shared"
+"""The network of what tenants share: its functions are "shared.dpi", …"""
 MTU_BYTES = 1500
 """Of instances."""
 DATA_MTU_BYTES = 1600
@@ -75,25 +77,21 @@ class Instance(FixedRecord):
     """Of a function; None: nothing is run in it."""
 
 
-class TenantNetwork(FixedRecord):
-    """One tenant: its network, router, DHCP server and security group."""
+class Network(FixedRecord):
+    """One network: a segment with a DHCP server, instances, their security group, and a way out of it."""
 
     name: str
-    """The tenant's."""
     number: int
     """From 1; the VLAN tag at the integration bridges, and the zone of connection tracking."""
     segment: int
     """On the nodes' wire: VLAN tag, VNI (RFC 7348) or GRE key (RFC 2890)."""
     subnet: str
     router: str
-    """Address in the subnet."""
+    """Address in the subnet of who leads out of it."""
     router_mac: str
     dhcp: str
     """Likewise the DHCP server's."""
     dhcp_mac: str
-    external: str
-    """The router's address outside."""
-    external_mac: str
     ingress: tuple[Rule, ...]
     instances: tuple[Instance, ...]
     """Hosts, then functions in the order in which a packet to the outside meets them."""
@@ -107,6 +105,16 @@ class TenantNetwork(FixedRecord):
     def prefix_length(self) -> int:
         """Of the subnet."""
         return ipaddress.IPv4Network(self.subnet).prefixlen
+
+
+class TenantNetwork(Network):
+    """One tenant, of that name: its network with a router of its own."""
+
+    external: str
+    """The router's address outside."""
+    external_mac: str
+    shared: bool
+    """Whether it reaches the host outside, and is reached, through the cloud's functions."""
 
 
 class CloudTester(FixedRecord):
@@ -134,6 +142,10 @@ class CloudTopology(FixedRecord):
     nodes: tuple[CloudNode, ...]
     """The network node first."""
     networks: tuple[TenantNetwork, ...]
+    """The tenants'."""
+    shared: Network | None
+    """The network outside as one of the cloud's own (a provider network): its instances are the functions
+    that tenants share, and the host outside is its router. None: nothing is shared."""
     tester: CloudTester | None = None
     """None: it is built to talk through, not to be measured."""
 
@@ -149,15 +161,38 @@ class CloudTopology(FixedRecord):
         """Those with instances."""
         return self.nodes[1:]
 
-    def instances(self, node: str) -> list[tuple[TenantNetwork, Instance]]:
-        """That node's."""
-        return [(of, one) for of in self.networks for one in of.instances if one.node == node]
+    def segments(self) -> tuple[Network, ...]:
+        """Every network with instances, by number: tenants', then what they share."""
+        return self.networks if self.shared is None else (*self.networks, self.shared)
 
-    def networks_at(self, node: str) -> list[TenantNetwork]:
+    def every(self) -> list[tuple[Network, Instance]]:
+        """All instances."""
+        return [(of, one) for of in self.segments() for one in of.instances]
+
+    def instances(self, node: str) -> list[tuple[Network, Instance]]:
+        """That node's."""
+        return [(of, one) for of, one in self.every() if one.node == node]
+
+    def networks_at(self, node: str) -> list[Network]:
         """Those that the node has ports of."""
         if node == NETWORK_NODE:
-            return list(self.networks)
-        return [one for one in self.networks if any(each.node == node for each in one.instances)]
+            return list(self.segments())
+        return [one for one in self.segments() if any(each.node == node for each in one.instances)]
+
+    def shared_functions(self) -> tuple[str, ...]:
+        """Names of those that tenants share."""
+        return tuple(one.name for one in self.shared.functions) if self.shared is not None else ()
+
+    def through(self, network: TenantNetwork) -> tuple[str, ...]:
+        """Functions between its hosts and the outside, in order: "dpi", "shared.firewall"."""
+        own = tuple(one.name.partition(".")[2] for one in network.functions)
+        return own + (self.shared_functions() if network.shared else ())
+
+    def way_out(self, network: TenantNetwork) -> str:
+        """By whom its router reaches the host outside."""
+        if self.shared is None or not network.shared:
+            return self.outside
+        return self.shared.functions[0].address
 
     def working_cores(self) -> set[int]:
         """Of its own; where it is not measured there are none."""
@@ -167,9 +202,9 @@ class CloudTopology(FixedRecord):
         """Those of what forwards outside weir-dp, where it is measured."""
         return self.tester.system_cores if self.tester is not None else ()
 
-    def instance(self, name: str) -> tuple[TenantNetwork, Instance]:
+    def instance(self, name: str) -> tuple[Network, Instance]:
         """KeyError if there is none of that name."""
-        return {one.name: (of, one) for of in self.networks for one in of.instances}[name]
+        return {one.name: (of, one) for of, one in self.every()}[name]
 
     def hosts(self) -> dict[str, str]:
         """What commands can be run in, and its addresses as text: instances, routers, the host outside."""
@@ -178,15 +213,17 @@ class CloudTopology(FixedRecord):
             for one in network.instances:
                 found[one.name] = one.address + (f" (outside {one.floating})" if one.floating else "")
             found[router_name(network)] = f"{network.router}, {network.external}"
+        if self.shared is not None:
+            found |= {one.name: one.address for one in self.shared.instances}
         found[OUTSIDE] = self.outside
         return found
 
 
-def router_name(network: TenantNetwork) -> str:
+def router_name(network: Network) -> str:
     """Of a tenant's router."""
     return f"{network.name}.router"
 
 
-def dhcp_name(network: TenantNetwork) -> str:
-    """Of a tenant's DHCP server."""
+def dhcp_name(network: Network) -> str:
+    """Of its DHCP server."""
     return f"{network.name}.dhcp"

@@ -68,8 +68,10 @@ def said(topology: CloudTopology) -> str:
     """ "3 tenants with 7 instances on 2 compute nodes, vxlan, bridge-filter"."""
     tenants, nodes = len(topology.networks), len(topology.nodes) - 1
     functions = sum(len(one.functions) for one in topology.networks)
+    shared = len(topology.shared.functions) if topology.shared is not None else 0
     instances = sum(len(one.instances) for one in topology.networks) - functions
     forwarding = f" and {_counted(functions, 'function')}" if functions else ""
+    forwarding += f", {_counted(shared, 'function')} that they share" if shared else ""
     return (
         f"{_counted(tenants, 'tenant')} with {_counted(instances, 'instance')}{forwarding} on "
         f"{_counted(nodes, 'compute node')}, {topology.isolation}, security: {topology.security}"
@@ -157,7 +159,10 @@ def _summary(tenants: TenantsFile) -> Iterator[str]:
         through = ", ".join(function.name for function in one.functions)
         ways = f", through {through}" if through else ""
         hosts = f"{_counted(one.instances, 'instance')}{each} in {one.subnet}"
-        yield f"  tenant        {who}: {hosts}{floating}{ways}"
+        alone = "" if one.shared or not tenants.cloud.functions else ", not through what others share"
+        yield f"  tenant        {who}: {hosts}{floating}{ways}{alone}"
+    if tenants.cloud.functions:
+        yield f"  shared        {', '.join(one.name for one in tenants.cloud.functions)}"
     yield from measured(tenants, quick=False)
 
 
@@ -170,10 +175,18 @@ def measured(tenants: TenantsFile, *, quick: bool) -> Iterator[str]:
     sending = ", ".join(map(str, tenants.sending()))
     yield f"  sending       {sending} of {len(tenants.every())} tenants at once"
     yield f"  loads         {loads} pps each{repeats}"
+    if wanted.background is not None:
+        behind = wanted.background
+        yield f"  background    {behind.load:,.0f} pps of each of the others, {behind.frame} B"
+    if wanted.functions:
+        yield f"  functions     {', '.join(map(str, wanted.functions))} that are shared, one cloud each"
     if wanted.security:
         yield f"  security      {', '.join(wanted.security)}, one cloud each; ratios to {wanted.security[0]}"
     goals = ", ".join(f"{goal.name} (loss ratio {goal.loss_ratio:g})" for goal in wanted.goals) or "none"
     yield f"  goals         {goals}"
+    if wanted.tcp is not None:
+        several = "" if wanted.tcp.connections == 1 else f" over {wanted.tcp.connections} connections each"
+        yield f"  TCP           iperf3, {wanted.tcp.duration_s} s{several}{repeats}"
 
 
 def cloud_summary(deployment: Deployment, topology: CloudTopology) -> dict[str, Any]:
@@ -206,7 +219,7 @@ def show_cloud(deployment: Deployment, topology: CloudTopology) -> None:
         if one["packets"]:
             dropped.setdefault(one["of"], []).append(f"{one['packets']} {one['reason']}")
     table = Table("host", "node", "addresses", "MAC", "sent", "received", "dropped", box=None, pad_edge=False)
-    where = {one.name: one for network in topology.networks for one in network.instances}
+    where = {one.name: one for _, one in topology.every()}
     hosts = topology.hosts()
     for name, addresses in hosts.items():
         at = where.get(name)

@@ -25,7 +25,11 @@ ROUTERS_AND_SERVERS = 2
 TenantName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,15}$", examples=["blue"])]
 FunctionName = Annotated[
     str,
-    Field(pattern=r"^[a-z][a-z0-9-]{0,15}$", examples=["dpi"], description="of the instance: TENANT.NAME"),
+    Field(
+        pattern=r"^[a-z][a-z0-9-]{0,15}$",
+        examples=["dpi"],
+        description="of the instance: TENANT.NAME, or shared.NAME",
+    ),
 ]
 RESERVED_NAMES = ("router", "dhcp")
 """Of what each tenant's network has besides."""
@@ -77,7 +81,7 @@ class IngressRule(LabSection):
 
 
 class TenantFunction(LabSection):
-    """An instance that forwards for the tenant's other ones, as a network function of a chain does."""
+    """An instance that forwards for others, as a network function of a chain does."""
 
     name: FunctionName
     kind: Literal["kernel"] = Field(default="kernel", description="what forwards: Linux")
@@ -117,6 +121,10 @@ class Tenant(LabSection):
         max_length=FUNCTIONS_MAX,
         description="through which instances reach the router, and it them, in this order; each has an "
         "interface of its own, whose allowed-address pairs are the instances' addresses",
+    )
+    shared: bool = Field(
+        default=True,
+        description="whether its router leads through `cloud.functions`, where there are some",
     )
     ingress: tuple[IngressRule, ...] = Field(
         default=(),
@@ -161,6 +169,12 @@ class Cloud(LabSection):
         description="the network outside, for routers' and floating addresses",
         examples=["198.18.0.0/16"],
     )
+    functions: tuple[TenantFunction, ...] = Field(
+        default=(),
+        max_length=FUNCTIONS_MAX,
+        description="that tenants share: through which their routers reach the host outside, and it them, in "
+        "this order; instances of the external network, which nodes carry as one of their own",
+    )
 
 
 class TenantsFile(LabSection):
@@ -182,24 +196,32 @@ class TenantsFile(LabSection):
 
     def within(self, folder: Path) -> TenantsFile:
         """With every function's directory where it lies, beside the lab file in that folder."""
-        tenants = tuple(
-            one.model_copy(
+
+        def there(functions: tuple[TenantFunction, ...]) -> dict[str, object]:
+            placed = (
+                function.model_copy(update={"directory": str(folder / (function.directory or ""))})
+                for function in functions
+            )
+            return {"functions": tuple(placed)}
+
+        tenants = tuple(one.model_copy(update=there(one.functions)) for one in self.tenants)
+        cloud = self.cloud.model_copy(update=there(self.cloud.functions))
+        return self.model_copy(update={"tenants": tenants, "cloud": cloud})
+
+    def compared(self) -> tuple[TenantsFile, ...]:
+        """One for each cloud that is measured: ways to filter, and of each the numbers of shared functions.
+        The first is what ratios refer to."""
+        numbers = self.measure.functions or (len(self.cloud.functions),)
+        return tuple(
+            self.model_copy(
                 update={
-                    "functions": tuple(
-                        function.model_copy(update={"directory": str(folder / (function.directory or ""))})
-                        for function in one.functions
+                    "cloud": self.cloud.model_copy(
+                        update={"security": way, "functions": self.cloud.functions[:number]}
                     )
                 }
             )
-            for one in self.tenants
-        )
-        return self.model_copy(update={"tenants": tenants})
-
-    def compared(self) -> tuple[TenantsFile, ...]:
-        """One for each way to filter that is measured; the first is what ratios refer to."""
-        ways = self.measure.security or (self.cloud.security,)
-        return tuple(
-            self.model_copy(update={"cloud": self.cloud.model_copy(update={"security": one})}) for one in ways
+            for way in self.measure.security or (self.cloud.security,)
+            for number in numbers
         )
 
     def sending(self) -> tuple[int, ...]:

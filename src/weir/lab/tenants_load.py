@@ -6,19 +6,20 @@ from __future__ import annotations
 import functools
 import ipaddress
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from weir.base.cloud import OUTSIDE
+from weir.base.cloud import OUTSIDE, SHARED
 from weir.base.record import SCHEMA_ID
 from weir.lab.complaint import Complaint, complaints_about, located
 from weir.lab.of_tenants import TENANTS, tenants_file
 from weir.lab.problem import LabFileError
 from weir.lab.source import read_source
-from weir.lab.tenants import RESERVED_NAMES, TENANTS_MAX, TenantsFile
+from weir.lab.tenants import RESERVED_NAMES, TENANTS_MAX, TenantFunction, TenantsFile
+from weir.lab.tenants_measure import STREAMS_MAX
 
 _BEFORE_TENANTS = 2  # addresses outside: of the host there, and none of number 0
 _SHARED_ADDRESSES = ipaddress.IPv4Network("172.16.0.0/24")
@@ -55,32 +56,62 @@ def _complaints(tenants: TenantsFile) -> Iterator[Complaint]:
     for index, one in enumerate(tenants.tenants):
         if one.name == OUTSIDE:
             yield Complaint(("tenants", index, "name"), "is what the host outside is called", "another name")
+        if one.name == SHARED and tenants.cloud.functions:
+            message = "is what the functions that tenants share are called"
+            yield Complaint(("tenants", index, "name"), message, "another name")
         subnet = ipaddress.IPv4Network(one.subnet)
-        called = [function.name for function in one.functions]
-        for number, name in enumerate(called):
-            at = ("tenants", index, "functions", number, "name")
-            if name in RESERVED_NAMES:
-                yield Complaint(at, f"is {name}, as every tenant has one", "another name")
-            if name in called[:number]:
-                yield Complaint(at, f"is {name}, as another function of the tenant", "a name of its own")
+        yield from _named(one.functions, ("tenants", index, "functions"), "of the tenant")
         if subnet.overlaps(external):
             message = f"overlaps the external network {external}"
             yield Complaint(("tenants", index, "subnet"), message, "a network apart from cloud.external")
+    yield from _of_shared(tenants)
     for name in sorted({name for name in names if names.count(name) > 1}):
         yield Complaint(("tenants",), f"are two called {name}", "a name of its own for each")
     if len(every) > TENANTS_MAX:
         yield Complaint(("tenants",), f"are {len(every)} in all", f"at most {TENANTS_MAX}")
-    if max(tenants.sending()) > len(every):
-        message = f"has {max(tenants.sending())} tenants that send, and there are {len(every)}"
-        yield Complaint(("measure", "sending"), message, f"at most {len(every)}")
+    yield from _of_senders(tenants, len(every))
     if tenants.cores.tester is not None and tenants.cores.tester in (tenants.cores.system or ()):
         message = f"has CPU {tenants.cores.tester}, on which the tester polls"
         yield Complaint(("cores", "system"), message, "other CPUs")
     if external.overlaps(_SHARED_ADDRESSES):
         message = f"overlaps {_SHARED_ADDRESSES}, the nodes' own network"
         yield Complaint(("cloud", "external"), message, "another network")
-    wanted = len(every) + sum(one.floating for _, one in every)
+    shared = len(tenants.cloud.functions)
+    wanted = len(every) + sum(one.floating for _, one in every) + (shared + 1 if shared else 0)
     room = external.num_addresses - 1 - _BEFORE_TENANTS
     if wanted > room:
-        message = f"has room for {max(0, room)} routers and floating addresses, and {wanted} are needed"
+        message = (
+            f"has room for {max(0, room)} routers, floating addresses and functions, and {wanted} are needed"
+        )
         yield Complaint(("cloud", "external"), message, "a larger network")
+
+
+def _named(functions: Sequence[TenantFunction], at: tuple[str | int, ...], whose: str) -> Iterator[Complaint]:
+    """Names that some of them may not have."""
+    called = [function.name for function in functions]
+    for number, name in enumerate(called):
+        if name in RESERVED_NAMES:
+            yield Complaint((*at, number, "name"), f"is {name}, as every network has one", "another name")
+        if name in called[:number]:
+            yield Complaint(
+                (*at, number, "name"), f"is {name}, as another function {whose}", "a name of its own"
+            )
+
+
+def _of_shared(tenants: TenantsFile) -> Iterator[Complaint]:
+    yield from _named(tenants.cloud.functions, ("cloud", "functions"), "that tenants share")
+    many = max(tenants.measure.functions or (0,))
+    if many > len(tenants.cloud.functions):
+        message = f"has {many} shared functions, and cloud.functions has {len(tenants.cloud.functions)}"
+        yield Complaint(("measure", "functions"), message, f"at most {len(tenants.cloud.functions)}")
+    if tenants.cloud.functions and not any(one.shared for one in tenants.tenants):
+        yield Complaint(("cloud", "functions"), "are shared by no tenant", "shared: true of some, or none")
+
+
+def _of_senders(tenants: TenantsFile, tenants_in_all: int) -> Iterator[Complaint]:
+    if max(tenants.sending()) > tenants_in_all:
+        message = f"has {max(tenants.sending())} tenants that send, and there are {tenants_in_all}"
+        yield Complaint(("measure", "sending"), message, f"at most {tenants_in_all}")
+    if tenants.measure.background is not None and tenants_in_all > STREAMS_MAX:
+        message = f"is of {tenants_in_all} tenants, and {STREAMS_MAX} can send at once"
+        yield Complaint(("measure", "background"), message, f"at most {STREAMS_MAX} tenants, or none of it")

@@ -70,6 +70,24 @@ class TenantsTrials(LabSection):
         return self
 
 
+class TcpOptions(LabSection):
+    """What the senders' TCP/IP stacks get through to the host outside, all at once: iperf3."""
+
+    duration_s: int = Field(
+        default=5, ge=1, le=3600, description="length of one repeat in seconds, after one for slow start"
+    )
+    connections: int = Field(default=1, ge=1, le=64, description="of each tenant")
+
+
+class Background(LabSection):
+    """What tenants send whose turn it is not: so much all the time."""
+
+    load: Load = Field(description="of each", examples=["1kpps"])
+    frame: Annotated[int, Field(ge=64, le=FRAME_BYTES_MAX)] = Field(
+        default=FRAME_BYTES_MAX, description="its size in L2 bytes with FCS"
+    )
+
+
 class TenantsMeasure(LabSection):
     """What to measure, for each frame size and each number of tenants that send at once."""
 
@@ -85,6 +103,13 @@ class TenantsMeasure(LabSection):
         description="ways to filter that are compared, each in a cloud of its own; ratios are to the first; "
         "absent: that of `cloud` alone",
     )
+    functions: tuple[Annotated[int, Field(ge=0)], ...] | None = Field(
+        default=None,
+        min_length=1,
+        description="how many of `cloud.functions` are there, the first ones, each in a cloud of its own; "
+        "ratios are to the first; absent: all",
+        examples=[[0, 1, 2]],
+    )
     loads: tuple[Load, ...] = Field(
         default=(1e3, 3e3, 10e3, 30e3, 100e3),
         max_length=64,
@@ -92,6 +117,14 @@ class TenantsMeasure(LabSection):
         examples=["10kpps"],
     )
     duration_s: Duration = Field(default=1.0, description="length of a trial at one of these loads")
+    background: Background | None = Field(
+        default=None,
+        description="of the tenants that `sending` leaves out in a round, counted in the load of all "
+        "together; absent: they are silent",
+    )
+    tcp: TcpOptions | None = Field(
+        default=None, description="TCP besides, at the end: goodput of each; absent: none"
+    )
     goals: tuple[Goal, ...] = Field(
         default=(Goal(name="PDR", loss_ratio=0.005),),
         max_length=8,

@@ -47,9 +47,15 @@ class Traffic:
     flows: int = 1  # of each stream
     captured: Mapping[int, CaptureFacts] = field(default_factory=dict)  # by stream, of those that send files
     shares: Mapping[int, float] = field(default_factory=dict)  # of the load, by stream; none: equal ones
+    fixed_pps: Mapping[int, float] = field(default_factory=dict)  # of streams that have one rate at any load
 
     def rates_pps(self, load_pps: float) -> dict[int, float]:
-        """Of each stream, by a load in all directions together."""
+        """Of each stream, by a load in all directions together. What is fixed is a part of it; a load that is
+        no more than that is shared by all streams alike."""
+        rest_pps = load_pps - sum(self.fixed_pps.values())
+        if self.fixed_pps and rest_pps > 0:
+            each_pps = rest_pps / (len(self.streams) - len(self.fixed_pps))
+            return {stream.id: self.fixed_pps.get(stream.id, each_pps) for stream in self.streams}
         equal = 1 / len(self.streams)
         return {stream.id: load_pps * self.shares.get(stream.id, equal) for stream in self.streams}
 

@@ -113,4 +113,11 @@ def _significant(value: float) -> str:
         return f"{value:.0f}"
     if value >= 100:
         return f"{value:.1f}"
-    return f"{value:.2f}" if value >= 10 else f"{value:.3f}"
+    if value >= 10:
+        return f"{value:.2f}"
+    decimals = next((digits for least, digits in _SMALL.items() if 0 < abs(value) < least), 3)
+    return f"{value:.{decimals}f}"
+
+
+_SMALL = {1e-2: 5, 1e-1: 4}
+"""Decimal places of less than these: three significant digits."""

@@ -37,12 +37,50 @@ class TenantsPoint(Record):
     """Why no trial of it can be used."""
 
 
-class Tenants(Record):
+class Senders(Record):
     """So many tenants that send at once through one cloud."""
 
     tenants: list[str]
     """Those that send."""
     standing: int
     """Tenants that the cloud has."""
+    through: dict[str, list[str]] = {}
+    """Of each that sends, the functions between its host and the outside, in order: its own by their names,
+    shared ones as "shared.dpi". Of none, none is known."""
+
+
+class TcpShare(Record):
+    """What one tenant's TCP connections got through; medians of the repeats."""
+
+    tenant: str
+    repeats: int
+    """That found something; nothing else is known where there is none."""
+    goodput_bps: float | None = None
+    """Payload that arrived outside."""
+    goodput_min_bps: float | None = None
+    goodput_max_bps: float | None = None
+    retransmits: int | None = None
+    """Segments that its host sent again."""
+    why: str | None = None
+    """Why nothing is known."""
+
+
+class TenantsTcp(Senders):
+    """All of them over TCP."""
+
+    duration_s: int
+    connections: int
+    """Of each."""
+    shares: list[TcpShare] = []
+    why: str | None = None
+    """Why it was not measured."""
+
+
+class Tenants(Senders):
+    """Each at the same load."""
+
+    background_pps: float = 0.0
+    """That each of the other tenants sends meanwhile; rates of goals are of all together, these too."""
+
     points: list[TenantsPoint] = []
     """By load."""

@@ -63,6 +63,8 @@ def test_what_measures_chains_says_who_builds_tenants(tmp_path: Path) -> None:
         (("count: 2", "subnet: 198.18.0.0/24"), "tenants[1].subnet: overlaps the external"),
         (("count: 2", "functions: [{name: router}]"), "tenants[1].functions[0].name: is router, as every"),
         (("count: 2", "functions: [{name: a}, {name: a}]"), "functions[1].name: is a, as another function"),
+        (("{security: ovs-conntrack}", "{functions: [{name: a}, {name: a}]}"), "as another function that"),
+        (("{security: ovs-conntrack}", "{functions: [{name: dhcp}]}"), "cloud.functions[0].name: is dhcp"),
         (("count: 2", "functions: [{name: 1}]"), "tenants[1].functions[0].name: is 1"),
         (("count: 2", "functions: [{name: a, kind: dpi}]"), "tenants[1].functions[0].kind: "),
         (("count: 2", "functions: [{name: a}], subnet: 10.0.0.0/29"), None),
@@ -83,6 +85,33 @@ def test_what_cannot_be_is_refused_where_it_stands(
         load_tenants(written(tmp_path, text))
     else:
         assert expected in said(tmp_path, text)
+
+
+SHARING = GOOD.replace("{security: ovs-conntrack}", "{functions: [{name: dpi}, {name: firewall}]}")
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        (("name: red", "name: shared"), "lab.yml:6:6: tenants[1].name: is what the functions that"),
+        (("count: 2}", "count: 2, shared: false}"), None),
+        (("count: 2}", "count: 2, shared: 1}"), "tenants[1].shared: is 1"),
+        (("{functions", "{external: 198.18.0.0/29, functions"), "has room for 5 routers, floating addresses"),
+    ],
+)  # fmt: skip
+def test_what_tenants_share_is_checked(
+    tmp_path: Path, changed: tuple[str, str], expected: str | None
+) -> None:
+    text = SHARING.replace(*changed)
+    if expected is None:
+        load_tenants(written(tmp_path, text))
+    else:
+        assert expected in said(tmp_path, text)
+
+
+def test_functions_that_nobody_shares_are_refused(tmp_path: Path) -> None:
+    text = SHARING.replace("count: 2}", "count: 2, shared: false}").replace("floating: 1", "shared: false")
+    assert "lab.yml:3:9: cloud.functions: are shared by no tenant" in said(tmp_path, text)
 
 
 def test_two_tenants_of_one_name_are_refused(tmp_path: Path) -> None:

@@ -50,6 +50,16 @@ def test_each_way_to_filter_that_is_compared_has_a_cloud_of_its_own(tmp_path: Pa
     ]
 
 
+def test_each_number_of_shared_functions_that_is_compared_has_a_cloud_of_its_own(tmp_path: Path) -> None:
+    cloud = "cloud: {functions: [{name: dpi, commands: [x]}, {name: firewall}]}\n"
+    assert [len(one.cloud.functions) for one in loaded(tmp_path, cloud).compared()] == [2]
+    found = loaded(tmp_path, f"{cloud}measure: {{functions: [0, 1], security: [none, ovs-conntrack]}}\n")
+    assert [
+        (one.cloud.security, [each.name for each in one.cloud.functions]) for one in found.compared()
+    ] == [("none", []), ("none", ["dpi"]), ("ovs-conntrack", []), ("ovs-conntrack", ["dpi"])]
+    assert found.cloud.functions[0].directory == str(tmp_path)
+
+
 def test_commands_of_functions_run_beside_the_lab_file_unless_it_says_where(tmp_path: Path) -> None:
     functions = "{name: a, commands: [nft -f x]}, {name: b, directory: rules}"
     (tmp_path / "lab.yml").write_text(GOOD.replace("count: 3", f"functions: [{functions}]"))
@@ -74,6 +84,12 @@ def test_in_a_hurry_there_are_three_loads_and_no_repeats(tmp_path: Path) -> None
         ("measure: {trial: {duration_s: 5}}", "expected initial_duration_s <= duration_s <= duration_sum_s"),
         ("cores: {tester: 1, system: [1, 2]}", "has CPU 1, on which the tester polls; expected other CPUs"),
         ("measure: {load: [1]}", "unknown key"),
+        (
+            "measure: {functions: [1]}",
+            "has 1 shared functions, and cloud.functions has 0; expected",
+        ),
+        ("measure: {tcp: {duration_s: 0}}", "measure.tcp.duration_s: is 0; expected"),
+        ("measure: {background: {load: 1kpps, frame: 1519}}", "measure.background.frame: is 1519; expected"),
     ],
 )
 def test_what_is_wrong_is_said_with_what_to_do(tmp_path: Path, more: str, said: str) -> None:

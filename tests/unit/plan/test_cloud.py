@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ipaddress
+import itertools
 from typing import get_args
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from weir.base.cloud import NETWORK_NODE, CloudTopology, Isolation, Security
 from weir.lab.tenants import Cloud, Tenant, TenantFunction, TenantsFile
 from weir.plan.cloud import cloud_steps, cloud_topology, filters, flows
+from weir.plan.cloud.topology import outer_addresses
 
 DEPLOYMENT = "cloud-12345678"
 CHAIN = tuple(TenantFunction(name=name) for name in ("dpi", "firewall", "shaper"))
@@ -64,6 +66,74 @@ def test_numbers_on_the_wire_are_others_than_within_a_node() -> None:
     for isolation in get_args(Isolation):
         networks = topology(isolation=isolation).networks
         assert {one.number for one in networks}.isdisjoint(one.segment for one in networks)
+
+
+SHARED_NAMES = ["shared.dpi", "shared.firewall", "shared.shaper"]
+
+
+def sharing(**cloud: object) -> CloudTopology:
+    """Blue, whose packets go through what is shared, and red, whose do not."""
+    tenants = (
+        Tenant(name="blue", count=2, instances=2, floating=1),
+        Tenant(name="red", shared=False, floating=1),
+    )
+    options = Cloud.model_validate({"functions": CHAIN, **cloud})
+    return cloud_topology(TenantsFile(weir=1, name="cloud", cloud=options, tenants=tenants), DEPLOYMENT)
+
+
+def routes_of(cloud: CloudTopology, step: str) -> dict[str, str]:
+    """Where to by whom, of an interface."""
+    (found,) = [one for one in cloud_steps(cloud) if one.name == step]
+    routes = found.params["routes"]
+    assert isinstance(routes, list)
+    return {to: by for to, _, by in (str(one).partition(" via ") for one in routes)}
+
+
+def test_ways_out_lead_through_what_is_shared_and_back_through_the_same() -> None:
+    cloud = sharing()
+    assert cloud.shared is not None
+    shared = cloud.shared.functions
+    assert [one.name for one in shared] == SHARED_NAMES
+    dpi, firewall, shaper = (one.address for one in shared)
+    blue = routes_of(cloud, "interface:blue-1.router.qg")
+    assert blue == {"default": dpi, f"{cloud.outside}/32": dpi}
+    assert routes_of(cloud, "interface:red.router.qg") == {"default": cloud.outside}
+    ways = {
+        one.name: {to: by for to, _, by in (way.partition(" via ") for way in one.routes)} for one in shared
+    }
+    assert [one.gateway for one in shared] == [firewall, shaper, cloud.outside]
+    out = f"{cloud.outside}/32"
+    assert [ways[name].get(out) for name in SHARED_NAMES] == [firewall, shaper, None]
+    behind = {one for network in cloud.networks[:2] for one in outer_addresses(network)}
+    assert len(behind) == 4
+    for address in behind:
+        back = [ways[name].get(f"{address}/32") for name in SHARED_NAMES]
+        assert back == [None, dpi, firewall]
+    outside = routes_of(cloud, "interface:outside.eth0")
+    assert outside == dict.fromkeys((f"{one}/32" for one in behind), shaper)
+    assert all(set(one.allowed) == behind for one in shared)
+
+
+@pytest.mark.parametrize("isolation", get_args(Isolation))
+@pytest.mark.parametrize("security", get_args(Security))
+def test_what_is_shared_is_on_a_segment_of_its_own_with_every_router(isolation: str, security: str) -> None:
+    cloud = sharing(isolation=isolation, security=security, compute_nodes=2)
+    assert cloud.shared is not None
+    numbers = [one.number for one in cloud.segments()]
+    assert numbers == sorted(set(numbers))
+    macs = [one.router_mac for one in cloud.segments()] + [one.external_mac for one in cloud.networks]
+    macs += [one.dhcp_mac for one in cloud.segments()] + [one.mac for _, one in cloud.every()]
+    assert len(set(macs)) == len(macs)
+    steps = {step.name: step for step in cloud_steps(cloud)}
+    assert len(steps) == len(cloud_steps(cloud))
+    words = steps["ovs-ports:network"].params["words"]
+    assert isinstance(words, list)
+    tagged = dict(itertools.pairwise(words))
+    assert {tagged[f"qg{one.number}"] for one in cloud.networks} == {f"tag={cloud.shared.number}"}
+    if isolation != "vlan":
+        rules = "\n".join(flows.tunnel_bridge(cloud, cloud.node("compute1")))
+        for one in cloud.networks:
+            assert f"dl_vlan={cloud.shared.number},dl_dst={one.external_mac}," in rules
 
 
 @given(st.integers(1, 65535), st.integers(1, 65535))

@@ -7,10 +7,11 @@ import pytest
 
 from weir.base.cloud import CloudTopology
 from weir.lab.tenants import Tenant, TenantFunction, TenantsFile
-from weir.lab.tenants_measure import TenantsCores, TenantsMeasure, TenantsTraffic
+from weir.lab.tenants_measure import Background, TenantsCores, TenantsMeasure, TenantsTraffic
 from weir.plan import PlanError
 from weir.plan.cloud import cloud_steps, cloud_topology, measured_topology
 from weir.plan.cloud.tester import RECEIVER, TO_PORT, cloud_configuration, tenant_streams
+from weir.plan.plan import frame_size
 
 DEPLOYMENT = "cloud-12345678"
 TENANTS = TenantsFile(
@@ -114,3 +115,17 @@ def test_commands_run_in_their_function_once_it_has_its_address() -> None:
     assert step.params["commands"] == ["tc -s qdisc", "nft -f 'my rules'"]
     assert (step.params["directory"], step.params["time_limit_ms"]) == ("/x", 30_000)
     assert kinds.index("dhcp-leases") < kinds.index("commands") < kinds.index("cloud-hosts")
+
+
+def test_background_comes_from_those_who_are_not_sending_in_frames_of_its_own() -> None:
+    tenants = TENANTS.model_copy(
+        update={"measure": TenantsMeasure(sending=(1, 2), background=Background(load=500, frame=1000))}
+    )
+    topology = measured_topology(tenants, DEPLOYMENT, (0, 1))
+    assert topology.tester is not None
+    assert topology.tester.senders == ("blue.1", "red-1.1", "red-2.1")
+    streams = tenant_streams(topology, tenants, "64", 2).streams
+    wanted = {"blue.1": "64", "red-1.1": "64", "red-2.1": "1000"}
+    assert {one.port: one.frame for one in streams} == {
+        name: frame_size(frame) for name, frame in wanted.items()
+    }

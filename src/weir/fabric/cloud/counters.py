@@ -18,6 +18,7 @@ from weir.base.cloud import CloudNode, CloudTopology, router_name
 from weir.base.step import Step
 from weir.fabric import namespace
 from weir.fabric.cloud.drops import drops
+from weir.fabric.cloud.sent_again import SentAgain
 from weir.fabric.counters import Counter, Statistics, counted_once, interfaces_of
 from weir.fabric.function.counters import generated, ip_drops, queue_drops
 from weir.fabric.openvswitch import call
@@ -48,19 +49,14 @@ class CloudCounters:
         pairs = [_ends(step) for step in steps if step.kind == "veth"]
         self._peer = {one: other for pair in pairs for one, other in (pair, pair[::-1])}
         names_of = [node.name for node in topology.nodes]
-        names_of += [one.name for network in topology.networks for one in network.instances]
-        self._forwarding = [one.name for network in topology.networks for one in network.functions] + [
+        names_of += [one.name for _, one in topology.every()]
+        self._forwarding = [one.name for network in topology.segments() for one in network.functions] + [
             router_name(network) for network in topology.networks
         ]
-        self._commanded = {
-            one.name for network in topology.networks for one in network.functions if one.commands is not None
-        }
+        self._commanded = {one.name for _, one in topology.every() if one.commands is not None}
+        self._again = {node.name: SentAgain() for node in topology.nodes}
         self._called = {topology.namespace(name): name for name in [*names_of, *self._forwarding]}
-        self._of = {
-            (network.number, one.number): one.name
-            for network in topology.networks
-            for one in network.instances
-        }
+        self._of = {(network.number, one.number): one.name for network, one in topology.every()}
 
     def read(self) -> list[Counter]:
         """All of them. FabricError if a filter or a switch does not tell."""
@@ -69,8 +65,18 @@ class CloudCounters:
         for name in self._forwarding:
             found += self._host(name, statistics)
         for node in self._topology.nodes:
-            found += self._switch(node, statistics, found)
+            found = self._with_switch(node, statistics, found)
         return found
+
+    def _with_switch(
+        self, node: CloudNode, statistics: Mapping[str, Mapping[str, Statistics]], found: Sequence[Counter]
+    ) -> list[Counter]:
+        *told, rest = self._switch(node, statistics, found)
+        netns = self._topology.namespace(node.name)
+        own = {self.place(End(netns, name)) for name in self._switched(node, statistics)}
+        refused = [one for one in found if one.reason == "interface_tx_dropped" and one.place in own]
+        others = [one for one in found if one not in refused]
+        return [*others, *told, *self._again[node.name].without(refused, rest)]
 
     def _wires(self, statistics: Mapping[str, Mapping[str, Statistics]]) -> Iterator[Counter]:
         for end, other in self._peer.items():
@@ -122,20 +128,12 @@ class CloudCounters:
     def _switch(
         self, node: CloudNode, statistics: Mapping[str, Mapping[str, Statistics]], found: Sequence[Counter]
     ) -> Iterator[Counter]:
-        """The node's: Open vSwitch with all that its interfaces give it."""
+        """The node's: Open vSwitch with all that its interfaces give it. The last one is the rest."""
         netns = self._topology.namespace(node.name)
         with namespace.inside(netns), closing(PacketSockets()) as sockets:
             unread = sockets.drops()
-        ours = {
-            name: one
-            for name, one in statistics[netns].items()
-            if End(netns, name) in self._peer and not name.startswith(("tap", "qvb"))
-        }
-        if self._topology.security != "bridge-filter":
-            taps = {name: one for name, one in statistics[netns].items() if name.startswith("tap")}
-            ours |= {name: one for name, one in taps.items() if End(netns, name) in self._peer}
         rest = 0
-        for name, one in ours.items():
+        for name, one in self._switched(node, statistics).items():
             full = unread.get(one["index"], 0)
             yield Counter(self.place(End(netns, name)), "socket_full", "drop", full)
             rest += one["rx_packets"] - full - one["tx_packets"] - one["tx_dropped"]
@@ -147,6 +145,18 @@ class CloudCounters:
             here.add(f"filter of {node.name}")
             rest -= sum(one.value for one in found if one.place in here)
         yield Counter(f"{node.name}:openvswitch", "not_forwarded", "drop", rest)
+
+    def _switched(
+        self, node: CloudNode, statistics: Mapping[str, Mapping[str, Statistics]]
+    ) -> dict[str, Statistics]:
+        """Interfaces of the node that its switch sends and receives at."""
+        netns = self._topology.namespace(node.name)
+        others = ("tap", "qvb") if self._topology.security == "bridge-filter" else ("qvb",)
+        return {
+            name: one
+            for name, one in statistics[netns].items()
+            if End(netns, name) in self._peer and not name.startswith(others)
+        }
 
     def _upcalls_lost(self, node: CloudNode) -> int:
         directory = self._run_dir / names.ovs_directory(node.name)

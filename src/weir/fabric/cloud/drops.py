@@ -83,7 +83,7 @@ def _flows(directory: Path) -> Iterator[tuple[int, int, str, int]]:
 def _named(topology: CloudTopology, node: CloudNode, network: int, instance: int) -> str:
     if network == 0:
         return node.name
-    of = topology.networks[network - 1]
+    of = topology.segments()[network - 1]
     return of.instances[instance - 1].name if instance else of.name
 
 

@@ -64,10 +64,9 @@ class MeasuredCloud:
         return sum(self._kept(self._topology.namespace(name)) for name in self._hosts())
 
     def _hosts(self) -> Iterator[str]:
-        for network in self._topology.networks:
-            yield from (one.name for one in network.instances)
-            yield router_name(network)
-            yield dhcp_name(network)
+        yield from (one.name for _, one in self._topology.every())
+        yield from (router_name(network) for network in self._topology.networks)
+        yield from (dhcp_name(network) for network in self._topology.segments())
         yield OUTSIDE
 
     def _kept(self, netns: str) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from weir.base.cloud import CloudNode, CloudTopology, Instance, Rule, TenantNetwork
+from weir.base.cloud import CloudNode, CloudTopology, Instance, Network, Rule, TenantNetwork
 from weir.plan.cloud.names import InstancePort
 
 COMMENT = "weir"
@@ -20,7 +20,7 @@ SEPARATOR = "_of_"
 _METADATA = "169.254.0.0/16"  # link-local, RFC 3927: 169.254.169.254 is where clouds serve metadata
 
 
-def counter(network: TenantNetwork, instance: Instance, reason: str) -> str:
+def counter(network: Network, instance: Instance, reason: str) -> str:
     """Of nftables: "spoofed_mac_of_1_2"."""
     return f"{reason}{SEPARATOR}{network.number}_{instance.number}"
 
@@ -48,11 +48,11 @@ def anti_spoofing(topology: CloudTopology, node: CloudNode) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _chain(network: TenantNetwork, instance: Instance) -> str:
+def _chain(network: Network, instance: Instance) -> str:
     return f"from_{network.number}_{instance.number}"
 
 
-def _from_instance(network: TenantNetwork, instance: Instance) -> Iterator[str]:
+def _from_instance(network: Network, instance: Instance) -> Iterator[str]:
     mac, own = instance.mac, f"{{ 0.0.0.0, {instance.address} }}"  # it probes before it has it: RFC 5227
 
     def drop(match: str, reason: str) -> str:
@@ -91,7 +91,7 @@ def security_groups(topology: CloudTopology, node: CloudNode) -> str:
     return "\n".join([*lines, "COMMIT", ""])
 
 
-def _group(network: TenantNetwork, instance: Instance) -> str:
+def _group(network: Network, instance: Instance) -> str:
     return f"to-{network.number}.{instance.number}"
 
 
@@ -101,7 +101,7 @@ def _pairs(instance: Instance) -> list[str]:
     return [f"{end} {address}" for address in instance.allowed for end in ("-s", "-d")]
 
 
-def _to_instance(network: TenantNetwork, instance: Instance) -> Iterator[str]:
+def _to_instance(network: Network, instance: Instance) -> Iterator[str]:
     said = f"{COMMENT} {network.number} {instance.number}"
     first, last = network.instances[0].address, network.instances[-1].address
     yield "-m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT"

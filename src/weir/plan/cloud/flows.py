@@ -15,7 +15,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterator
 
-from weir.base.cloud import NETWORK_NODE, CloudNode, CloudTopology, Instance, Rule, TenantNetwork
+from weir.base.cloud import NETWORK_NODE, CloudNode, CloudTopology, Instance, Network, Rule
 from weir.plan.cloud.names import InstancePort
 
 TO_TUNNELS, FROM_TUNNELS = "patch-tun", "patch-int"
@@ -66,7 +66,7 @@ def tunnel_bridge(topology: CloudTopology, node: CloudNode) -> Iterator[str]:
         there = [one for one in _others(topology, node) if network in topology.networks_at(one.name)]
         for other in there:
             out = f'strip_vlan,set_tunnel:{key},output:"{tunnel_port(other)}"'
-            for mac in _macs(network, other):
+            for mac in _macs(topology, network, other):
                 yield f"table=20,priority=2,dl_vlan={tag},dl_dst={mac},actions={out}"
         everybody = ",".join(f'output:"{tunnel_port(other)}"' for other in there)
         if everybody:
@@ -113,14 +113,14 @@ def _common() -> Iterator[str]:
     yield f"table=5,priority=30,cookie={invalid},{tracked}+inv,actions=drop"
 
 
-def _of_network(topology: CloudTopology, node: CloudNode, network: TenantNetwork) -> Iterator[str]:
+def _of_network(topology: CloudTopology, node: CloudNode, network: Network) -> Iterator[str]:
     wire = TO_VLANS if topology.isolation == "vlan" else TO_TUNNELS
     for instance in network.instances:
         if instance.node == node.name:
             yield from _from_instance(network, instance)
             yield from _to_instance(network, instance)
     for other in _others(topology, node):
-        for mac in _macs(network, other):
+        for mac in _macs(topology, network, other):
             match = f"reg6={network.number},dl_dst={mac}"
             yield f'table=2,priority=10,{match},actions=mod_vlan_vid:{network.number},output:"{wire}"'
     nowhere = cookie("no_destination", network.number, 0)
@@ -128,7 +128,7 @@ def _of_network(topology: CloudTopology, node: CloudNode, network: TenantNetwork
     yield f"table=60,priority=1,cookie={nowhere},dl_vlan={network.number},actions=drop"
 
 
-def _from_instance(network: TenantNetwork, instance: Instance) -> Iterator[str]:
+def _from_instance(network: Network, instance: Instance) -> Iterator[str]:
     mac, address = instance.mac, instance.address
     port = f'in_port="{InstancePort.of(network, instance).tap}"'
 
@@ -155,7 +155,7 @@ def _from_instance(network: TenantNetwork, instance: Instance) -> Iterator[str]:
     yield drop(3, "spoofed_mac")
 
 
-def _to_instance(network: TenantNetwork, instance: Instance) -> Iterator[str]:
+def _to_instance(network: Network, instance: Instance) -> Iterator[str]:
     tag = network.number
     known = f"reg6={tag},dl_dst={instance.mac}"
     out = f'output:"{InstancePort.of(network, instance).tap}"'
@@ -176,7 +176,7 @@ def _to_instance(network: TenantNetwork, instance: Instance) -> Iterator[str]:
     yield f"table=5,priority=0,cookie={refused},{known},actions=drop"
 
 
-def _let_in(network: TenantNetwork) -> Iterator[str]:
+def _let_in(network: Network) -> Iterator[str]:
     """Matches of the security group: its own instances, and its rules."""
     own = [ipaddress.IPv4Address(one.address) for one in network.instances]
     for block in ipaddress.summarize_address_range(own[0], own[-1]):
@@ -215,8 +215,9 @@ def _others(topology: CloudTopology, node: CloudNode) -> list[CloudNode]:
     return [one for one in topology.nodes if one != node]
 
 
-def _macs(network: TenantNetwork, node: CloudNode) -> list[str]:
+def _macs(topology: CloudTopology, network: Network, node: CloudNode) -> list[str]:
     """Of the network's ports there."""
     if node.name == NETWORK_NODE:
-        return [network.router_mac, network.dhcp_mac]
+        routers = [one.external_mac for one in topology.networks] if network == topology.shared else []
+        return [network.router_mac, network.dhcp_mac, *routers]
     return [one.mac for one in network.instances if one.node == node.name]

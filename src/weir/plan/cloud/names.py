@@ -2,7 +2,7 @@
 """What interfaces, bridges and ports are called, as in OpenStack. Of network K and its instance J:
 
 tapK.J   the instance's interface at its node       qrK   the router's inner port at br-int
-qbrK.J   the bridge that filters for it             qgK   its outer port at br-ex
+qbrK.J   the bridge that filters for it             qgK   its outer port at br-ex, or br-int
 qvbK.J, qvoK.J   from that bridge to br-int         dhcpK the DHCP server's port at br-int
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from weir.base.cloud import Instance, TenantNetwork
+from weir.base.cloud import Instance, Network
 
 INTEGRATION, TUNNEL, VLAN, PHYSICAL, EXTERNAL = "br-int", "br-tun", "br-vlan", "br-phy", "br-ex"
 DATA_INTERFACE, EXTERNAL_INTERFACE = "eth1", "eth2"
@@ -31,23 +31,23 @@ class InstancePort:
     above: str  # and br-int's
 
     @classmethod
-    def of(cls, network: TenantNetwork, instance: Instance) -> InstancePort:
+    def of(cls, network: Network, instance: Instance) -> InstancePort:
         """Those names."""
         number = f"{network.number}.{instance.number}"
         return cls(f"tap{number}", f"qbr{number}", f"qvb{number}", f"qvo{number}")
 
 
-def outer_port(network: TenantNetwork) -> str:
+def outer_port(network: Network) -> str:
     """The router's, at br-ex."""
     return f"qg{network.number}"
 
 
-def inner_port(network: TenantNetwork) -> str:
+def inner_port(network: Network) -> str:
     """The router's, at br-int."""
     return f"qr{network.number}"
 
 
-def dhcp_port(network: TenantNetwork) -> str:
+def dhcp_port(network: Network) -> str:
     """The DHCP server's, at br-int."""
     return f"dhcp{network.number}"
 

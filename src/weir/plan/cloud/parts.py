@@ -135,7 +135,7 @@ def routes(netns: str, name: str, given: Sequence[str], *, at: str) -> Step:
             "routes": list(given),
             "host": False,
         },
-        text=f"give {at} its ways back to the {len(given)} it forwards for",
+        text=f"give {at} its ways to the {len(given)} that others lead to",
         undo_text="",
     )
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Steps for a tenant's router and DHCP server, each in a namespace of its own beside the network node."""
+"""Steps for a tenant's router, and a network's DHCP server, each in a namespace of its own
+beside the network node."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from weir.base.cloud import (
     MTU_BYTES,
     NETWORK_NODE,
     CloudTopology,
+    Network,
     TenantNetwork,
     dhcp_name,
     router_name,
@@ -36,13 +38,21 @@ def router_steps(topology: CloudTopology, network: TenantNetwork) -> Iterator[St
         network.external_mac,
         outside,
         at=router_name(network),
-        routes=[f"default via {topology.outside}"],
+        routes=list(_ways_out(topology, network)),
     )
     rules = filters.router(network, outer=names.OUTER, inner=names.INNER)
     yield ruleset(netns, "iptables", rules, f"let the router of {network.name} translate and filter")
 
 
-def dhcp_host_steps(topology: CloudTopology, network: TenantNetwork) -> Iterator[Step]:
+def _ways_out(topology: CloudTopology, network: TenantNetwork) -> Iterator[str]:
+    """The host outside is on the router's own link, and yet reached through what tenants share."""
+    way = topology.way_out(network)
+    yield f"default via {way}"
+    if way != topology.outside:
+        yield f"{topology.outside}/32 via {way}"
+
+
+def dhcp_host_steps(topology: CloudTopology, network: Network) -> Iterator[Step]:
     """Where the DHCP server will be."""
     netns, node = topology.namespace(dhcp_name(network)), topology.namespace(NETWORK_NODE)
     yield from silent(netns)
@@ -51,7 +61,7 @@ def dhcp_host_steps(topology: CloudTopology, network: TenantNetwork) -> Iterator
     yield interface(netns, names.HOST_INTERFACE, network.dhcp_mac, own, at=dhcp_name(network))
 
 
-def dhcp_server_step(topology: CloudTopology, network: TenantNetwork) -> Step:
+def dhcp_server_step(topology: CloudTopology, network: Network) -> Step:
     """The server, when packets get through: knows the network's instances and nobody else. Who reaches
     the router through a function is given that as its router."""
     gateways = dict.fromkeys(one.gateway for one in network.instances)

@@ -13,10 +13,11 @@ from weir.base.cloud import (
     DATA_MTU_BYTES,
     NETWORK_NODE,
     OUTSIDE,
+    SHARED,
     CloudNode,
     CloudTopology,
     Instance,
-    TenantNetwork,
+    Network,
     router_name,
 )
 from weir.base.step import Step
@@ -66,8 +67,9 @@ def _steps(topology: CloudTopology) -> Iterator[Step]:
         if topology.isolation != "vlan":
             netns = topology.namespace(node.name)
             yield interface(netns, names.PHYSICAL, "", [f"{node.address}/24"], at=node.name, host=False)
-    for network in topology.networks:
-        yield from router_steps(topology, network)
+    for tenant in topology.networks:
+        yield from router_steps(topology, tenant)
+    for network in topology.segments():
         yield from dhcp_host_steps(topology, network)
         for instance in network.instances:
             yield from _instance(topology, network, instance)
@@ -78,7 +80,7 @@ def _steps(topology: CloudTopology) -> Iterator[Step]:
         if topology.networks_at(node.name):
             yield switches.ports(topology, node)
         yield from switches.all_flows(topology, node)
-    for network in topology.networks:
+    for network in topology.segments():
         yield dhcp_server_step(topology, network)
     yield from _hosts(topology)
     yield from tester_steps(topology)
@@ -108,10 +110,14 @@ def _outside(topology: CloudTopology) -> Iterator[Step]:
     yield wire(netns, names.HOST_INTERFACE, node, names.EXTERNAL_INTERFACE)
     length = topology.external.partition("/")[2]
     own = [f"{topology.outside}/{length}"]
-    yield interface(netns, names.HOST_INTERFACE, "", own, at=OUTSIDE)
+    shared = topology.shared
+    last = shared.functions[-1] if shared is not None else None
+    back = [f"{one}/32 via {last.address}" for one in last.allowed] if last is not None else []
+    mac = shared.router_mac if shared is not None else ""
+    yield interface(netns, names.HOST_INTERFACE, mac, own, at=OUTSIDE, routes=back)
 
 
-def _instance(topology: CloudTopology, network: TenantNetwork, instance: Instance) -> Iterator[Step]:
+def _instance(topology: CloudTopology, network: Network, instance: Instance) -> Iterator[Step]:
     netns, node = topology.namespace(instance.name), topology.namespace(instance.node)
     port = names.InstancePort.of(network, instance)
     yield from silent(netns, *(["net.ipv4.ip_forward=1"] if instance.allowed else []))
@@ -134,7 +140,7 @@ def _filters(topology: CloudTopology, node: CloudNode) -> Iterator[Step]:
 
 def _hosts(topology: CloudTopology) -> Iterator[Step]:
     """Instances get their addresses; then commands may run there."""
-    every = [(network, one) for network in topology.networks for one in network.instances]
+    every = topology.every()
     yield Step(
         kind="dhcp-leases",
         name="dhcp-leases",
@@ -168,8 +174,8 @@ def _hosts(topology: CloudTopology) -> Iterator[Step]:
         name="cloud-hosts",
         params={
             "namespaces": [topology.namespace(name) for name in hosts],
-            "files": [hosts_file(network.name) for network in topology.networks] + [hosts_file(OUTSIDE)],
-            "names": ["\n".join(_names(network)) for network in topology.networks]
+            "files": [hosts_file(network.name) for network in topology.segments()] + [hosts_file(OUTSIDE)],
+            "names": ["\n".join(_names(network)) for network in topology.segments()]
             + ["\n".join(_floating(topology))],
             "resolver_file": resolver_file(),
         },
@@ -178,10 +184,10 @@ def _hosts(topology: CloudTopology) -> Iterator[Step]:
     )
 
 
-def _names(network: TenantNetwork) -> Iterator[str]:
+def _names(network: Network) -> Iterator[str]:
     for one in network.instances:
         yield f"{one.address} {one.name}"
-    yield f"{network.router} {router_name(network)}"
+    yield f"{network.router} {OUTSIDE if network.name == SHARED else router_name(network)}"
 
 
 def _floating(topology: CloudTopology) -> Iterator[str]:

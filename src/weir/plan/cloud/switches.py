@@ -10,6 +10,7 @@ from weir.base.step import Step
 from weir.plan.cloud import flows, names
 from weir.plan.cloud.parts import LEARNT_S
 
+_TO_EXTERNAL, _FROM_EXTERNAL = "int-br-ex", "phy-br-ex"
 _OWN_TAG = 4095  # of br-int's own interface: in no network
 DATAPATH = "{datapath}"
 """In an ovs-vsctl transaction: which one this machine has."""
@@ -65,6 +66,9 @@ def bridges(topology: CloudTopology, node: CloudNode) -> Step:
     if node.name == NETWORK_NODE:
         commands += _bridge(names.EXTERNAL, secure=False)
         commands += [["add-port", names.EXTERNAL, names.EXTERNAL_INTERFACE]]
+        if topology.shared is not None:  # the network outside is then one of br-int's, too
+            commands += _patch(names.INTEGRATION, _TO_EXTERNAL, names.EXTERNAL, _FROM_EXTERNAL)
+            commands += [["set", "Port", _TO_EXTERNAL, f"tag={topology.shared.number}"]]
         made.append(names.EXTERNAL)
     return _transaction(node, "bridges", commands, f"make bridges {', '.join(made)} of {node.name}")
 
@@ -100,16 +104,23 @@ def _tunnel(topology: CloudTopology, node: CloudNode, other: CloudNode) -> Itera
 def ports(topology: CloudTopology, node: CloudNode) -> Step:
     """Those of the tenants, whose interfaces are there, in one go."""
     commands = []
-    here = topology.networks_at(node.name)
     if node.name == NETWORK_NODE:
-        for network in here:
-            for port in (names.inner_port(network), names.dhcp_port(network)):
-                commands.append(["add-port", names.INTEGRATION, port, f"tag={network.number}"])
-            commands.append(["add-port", names.EXTERNAL, names.outer_port(network)])
-    for network, instance in topology.instances(node.name):
-        own = names.InstancePort.of(network, instance)
+        shared = topology.shared
+        for network in topology.networks:
+            inner, outer = names.inner_port(network), names.outer_port(network)
+            commands.append(["add-port", names.INTEGRATION, inner, f"tag={network.number}"])
+            if shared is None:
+                commands.append(["add-port", names.EXTERNAL, outer])
+            else:
+                commands.append(["add-port", names.INTEGRATION, outer, f"tag={shared.number}"])
+        commands += [
+            ["add-port", names.INTEGRATION, names.dhcp_port(one), f"tag={one.number}"]
+            for one in topology.networks_at(node.name)
+        ]
+    for of, instance in topology.instances(node.name):
+        own = names.InstancePort.of(of, instance)
         port = own.above if topology.security == "bridge-filter" else own.tap
-        commands.append(["add-port", names.INTEGRATION, port, f"tag={network.number}"])
+        commands.append(["add-port", names.INTEGRATION, port, f"tag={of.number}"])
     text = f"attach {len(commands)} ports of tenants to the bridges of {node.name}"
     return _transaction(node, "ports", commands, text)
 

@@ -108,13 +108,22 @@ def _port(topology: CloudTopology, host: str, frames: int) -> PortConfig:
 def tenant_streams(
     topology: CloudTopology, tenants: TenantsFile, frame: str, sending: int
 ) -> TrafficConfigure:
-    """Of the first `sending` tenants. Each sends to its gateway's MAC address, as its stack would."""
+    """Of the first `sending` tenants, then of those whose packets are in the background. Each sends to its
+    gateway's MAC address, as its stack would."""
     tester = topology.tester
     assert tester is not None
+    behind = tenants.measure.background
+    senders = tester.senders if behind is not None else tester.senders[:sending]
     return TrafficConfigure(
         streams=tuple(
-            _stream(topology, tenants, name, number, frame)
-            for number, name in enumerate(tester.senders[:sending])
+            _stream(
+                topology,
+                tenants,
+                name,
+                number,
+                frame if number < sending or behind is None else str(behind.frame),
+            )
+            for number, name in enumerate(senders)
         )
     )
 

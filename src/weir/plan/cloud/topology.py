@@ -8,14 +8,17 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import cycle
+from typing import NamedTuple
 
 from weir.base.cloud import (
     NETWORK_NODE,
+    SHARED,
     CloudNode,
     CloudTester,
     CloudTopology,
     FunctionCommands,
     Instance,
+    Network,
     Rule,
     TenantNetwork,
 )
@@ -32,13 +35,14 @@ _SEGMENTS = {"vlan": 1000, "vxlan": 10_000, "gre": 10_000}
 
 def cloud_topology(tenants: TenantsFile, deployment: str) -> CloudTopology:
     """`deployment`: its id. Addresses of a subnet: router, DHCP server, instances; outside: the host there,
-    routers, floating ones."""
+    routers and floating ones, then what tenants share."""
     cloud = tenants.cloud
     outside = ipaddress.IPv4Network(cloud.external).hosts()
     there = str(next(outside))
     names = [NETWORK_NODE, *(f"compute{number}" for number in range(1, cloud.compute_nodes + 1))]
     segments = _SEGMENTS[cloud.isolation]
     made = _Numbering(token_of(deployment), segments, outside, cycle(names[1:]))
+    networks = tuple(made.network(name, number, one) for number, (name, one) in enumerate(tenants.every(), 1))
     return CloudTopology(
         lab=tenants.name,
         deployment=deployment,
@@ -49,9 +53,8 @@ def cloud_topology(tenants: TenantsFile, deployment: str) -> CloudTopology:
         nodes=tuple(
             CloudNode(name=name, address=str(_NODES_NETWORK[number])) for number, name in enumerate(names, 1)
         ),
-        networks=tuple(
-            made.network(name, number, one) for number, (name, one) in enumerate(tenants.every(), 1)
-        ),
+        networks=networks,
+        shared=made.shared(tenants, there, networks) if cloud.functions else None,
     )
 
 
@@ -66,9 +69,20 @@ def measured_topology(tenants: TenantsFile, deployment: str, cpus: Sequence[int]
         raise PlanError(f"this machine gives no CPU {missing[0]}; expected cores of {sorted(cpus)}")
     if len({tester, *system}) < FEWEST_CORES:
         raise PlanError("a cloud is measured on two CPUs or more: one is the tester's, and there is no other")
-    senders = tuple(network.instances[0].name for network in topology.networks[: max(tenants.sending())])
+    sending = len(topology.networks) if tenants.measure.background is not None else max(tenants.sending())
+    senders = tuple(network.instances[0].name for network in topology.networks[:sending])
     made = CloudTester(core=tester, system_cores=system, senders=senders)
     return topology.model_copy(update={"tester": made})
+
+
+class _Place(NamedTuple):
+    """Where functions are."""
+
+    network: str
+    number: int  # of the network
+    first: int  # number of the first of them in it
+    behind: Sequence[str]  # for whose addresses they forward
+    router: str
 
 
 @dataclass
@@ -88,25 +102,20 @@ class _Numbering:
         called = [*map(str, range(1, tenant.instances + 1)), *(one.name for one in tenant.functions)]
         addresses = [str(next(inside)) for _ in called]
         hosts, functions = addresses[: tenant.instances], addresses[tenant.instances :]
-        commands = dict(zip(functions, map(_commands, tenant.functions), strict=True))
         # Everything goes from the hosts through each function in turn to the router, and back the same way.
-        gateways = [(functions or [router])[0]] * len(hosts) + ([*functions[1:], router] if functions else [])
         instances = tuple(
             Instance(
-                name=f"{name}.{own_name}",
+                name=f"{name}.{index}",
                 number=index,
                 node=next(self.turn),
                 mac=_mac(self.token, number, index),
                 address=address,
                 floating=str(next(self.outside)) if index <= tenant.floating else None,
-                gateway=gateway,
-                allowed=tuple(hosts) if address in functions else (),
-                routes=tuple(_ways(hosts, functions, address)),
-                commands=commands.get(address),
+                gateway=(functions or [router])[0],
+                allowed=(),
+                routes=(),
             )
-            for index, (own_name, address, gateway) in enumerate(
-                zip(called, addresses, gateways, strict=True), 1
-            )
+            for index, address in enumerate(hosts, 1)
         )
         return TenantNetwork(
             name=name,
@@ -114,16 +123,75 @@ class _Numbering:
             segment=self.segments + number,
             subnet=tenant.subnet,
             router=router,
-            router_mac=_mac(self.token, number, 0xF1),
+            router_mac=_mac(self.token, number, _ROUTER),
             dhcp=dhcp,
-            dhcp_mac=_mac(self.token, number, 0xF2),
+            dhcp_mac=_mac(self.token, number, _DHCP),
             external=external,
-            external_mac=_mac(self.token, number, 0xF3),
+            external_mac=_mac(self.token, number, _OUTER),
+            shared=tenant.shared,
             ingress=tuple(
                 Rule(protocol=one.protocol, ports=one.ports, source=one.source) for one in tenant.ingress
             ),
-            instances=instances,
+            instances=(
+                *instances,
+                *self._functions(
+                    _Place(name, number, len(hosts) + 1, hosts, router), tenant.functions, functions
+                ),
+            ),
         )
+
+    def shared(self, tenants: TenantsFile, router: str, networks: Sequence[TenantNetwork]) -> Network:
+        """The external one, with what tenants share. `router`: the host outside."""
+        dhcp = str(next(self.outside))
+        number = len(networks) + 1
+        addresses = [str(next(self.outside)) for _ in tenants.cloud.functions]
+        behind = [address for one in networks if one.shared for address in outer_addresses(one)]
+        return Network(
+            name=SHARED,
+            number=number,
+            segment=self.segments + number,
+            subnet=tenants.cloud.external,
+            router=router,
+            router_mac=_mac(self.token, number, _ROUTER),
+            dhcp=dhcp,
+            dhcp_mac=_mac(self.token, number, _DHCP),
+            ingress=(),
+            instances=tuple(
+                self._functions(_Place(SHARED, number, 1, behind, router), tenants.cloud.functions, addresses)
+            ),
+        )
+
+    def _functions(
+        self, place: _Place, functions: Sequence[TenantFunction], addresses: Sequence[str]
+    ) -> Iterator[Instance]:
+        """One behind the other. Back, the first one has those they forward for on its own link. The router is
+        on every one's link: where it is an end, as the host outside is, the way there is through the others.
+        """
+        name, number, first, behind, router = place
+        for index, (function, address) in enumerate(zip(functions, addresses, strict=True)):
+            following = [*addresses[index + 1 :], router][0]
+            back = [f"{one}/32 via {addresses[index - 1]}" for one in behind] if index else []
+            on = [f"{router}/32 via {following}"] if name == SHARED and following != router else []
+            yield Instance(
+                name=f"{name}.{function.name}",
+                number=first + index,
+                node=next(self.turn),
+                mac=_mac(self.token, number, first + index),
+                address=address,
+                floating=None,
+                gateway=following,
+                allowed=tuple(behind),
+                routes=(*back, *on),
+                commands=_commands(function),
+            )
+
+
+_ROUTER, _DHCP, _OUTER = 0xF1, 0xF2, 0xF3
+
+
+def outer_addresses(network: TenantNetwork) -> list[str]:
+    """By which the tenant is known outside: its router's, and its floating ones."""
+    return [network.external, *(one.floating for one in network.instances if one.floating is not None)]
 
 
 def _commands(function: TenantFunction) -> FunctionCommands | None:
@@ -133,13 +201,6 @@ def _commands(function: TenantFunction) -> FunctionCommands | None:
     return FunctionCommands(
         lines=lines, directory=function.directory or "/", time_limit_s=function.commands_time_limit_s
     )
-
-
-def _ways(hosts: list[str], functions: list[str], address: str) -> Iterator[str]:
-    """Back to the hosts, of the function with that address: the first one has them on its own link."""
-    if address in functions[1:]:
-        before = functions[functions.index(address) - 1]
-        yield from (f"{host}/32 via {before}" for host in hosts)
 
 
 def _mac(token: str, network: int, number: int) -> str:

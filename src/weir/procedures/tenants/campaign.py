@@ -7,6 +7,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Any, NamedTuple
 
 from weir import fabric, plan
 from weir.base.cloud import CloudTopology
@@ -26,9 +27,19 @@ from weir.procedures.stored_result import new_result
 from weir.procedures.tenants.case import TenantsCase
 from weir.procedures.tenants.fidelity import fidelity
 from weir.procedures.tenants.standing import RunningCloud, standing_cloud
+from weir.procedures.tenants.tcp import tcp_case
 from weir.protocol import DataPlaneTester
-from weir.results.result import Ceiling, Result, Setup
+from weir.results.result import Case, Ceiling, Result, Setup
+from weir.results.tenants import Tenants, TenantsTcp
 from weir.store.store import Store
+
+
+class _Round(NamedTuple):
+    """So many tenants that send, in one cloud."""
+
+    sending: int
+    setup: Setup
+    number: int  # of the setup in the store
 
 
 class TenantsCampaign:
@@ -46,6 +57,7 @@ class TenantsCampaign:
         self._tenants = tenants
         self._wanted = tenants.measure.in_a_hurry() if quick else tenants.measure
         self._clouds = tuple(clouds)
+        self._frames = [str(frame) for frame in tenants.traffic.frames]
         self._quick = quick
         self._store = store
         self._progress = progress
@@ -56,20 +68,18 @@ class TenantsCampaign:
         with stop_signals.held():
             take_down_leftovers(self._progress.say)
             began = time.monotonic()
-            result = new_result(self._tenants, quick=self._quick, baseline=self._clouds[0].security)
+            result = new_result(self._tenants, quick=self._quick, baseline=self._named(self._clouds[0]))
             self._store.begin(result)
-            frames = [str(frame) for frame in self._tenants.traffic.frames]
-            self._progress.planned(len(self._clouds) * len(self._tenants.sending()) * len(frames))
+            per_cloud = len(self._frames) + (self._wanted.tcp is not None)
+            self._progress.planned(len(self._clouds) * len(self._tenants.sending()) * per_cloud)
             try:
                 self._progress.setup("the tester alone")
-                alone = self._alone(frames)
+                alone = self._alone()
                 for topology in self._clouds:
                     stop_signals.check()
-                    self._progress.setup(topology.security)
+                    self._progress.setup(self._named(topology))
                     with standing_cloud(self._tenants, topology) as on:
-                        for sending in self._tenants.sending():
-                            stop_signals.check()
-                            self._measure(result, on, sending, frames, alone)
+                        self._measure(result, on, alone)
             except KeyboardInterrupt:
                 result.interrupted = True
                 self._progress.say(
@@ -82,33 +92,41 @@ class TenantsCampaign:
             self._store.update(result)
         return result
 
-    def _alone(self, frames: Sequence[str]) -> dict[str, Ceiling]:
+    def _alone(self) -> dict[str, Ceiling]:
         """What the tester can do over sockets of the same kind."""
-        lab = loopback_lab(self._tenants, self._clouds[0], frames)
+        lab = loopback_lab(self._tenants, self._clouds[0], self._frames)
         (technology,) = lab.technology
         wire = plan.loopback(planned(lab, technology, lab.chains()[0]), new_id(lab))
         with running(lab, wire) as loop:
             return ceilings(
                 self._wanted.of_searches(),
-                [loop.traffic(frame) for frame in frames],
+                [loop.traffic(frame) for frame in self._frames],
                 loop.tester(),
                 self._progress.event,
                 watched=Watched(loop.cores, self._state),
             )
 
-    def _measure(
-        self,
-        result: Result,
-        on: RunningCloud,
-        sending: int,
-        frames: Sequence[str],
-        alone: dict[str, Ceiling],
-    ) -> None:
-        """All frames, sent by so many tenants."""
-        tenants = [network.name for network in on.topology.networks]
+    def _measure(self, result: Result, on: RunningCloud, alone: dict[str, Ceiling]) -> None:
+        """All numbers of tenants, first by the tester, then over TCP."""
+        rounds = []
+        for sending in self._tenants.sending():
+            stop_signals.check()
+            rounds.append(self._begin(result, on, sending))
+            self._send(on, rounds[-1], alone)
+        if self._wanted.tcp is None:
+            return
+        on.client.stop()
+        for one in rounds:
+            stop_signals.check()
+            self._progress.setup(f"{one.setup.chain} tenants send, {one.setup.name}")
+            record = TenantsTcp(**_senders(on, one.sending), **self._wanted.tcp.model_dump())
+            self._finish(one, tcp_case(on, self._wanted.tcp, self._wanted.repeats, record))
+
+    def _begin(self, result: Result, on: RunningCloud, sending: int) -> _Round:
         setup = Setup(
             technology=on.topology.security,
-            chain=f"{sending} of {len(tenants)}",
+            variant=variant(self._tenants, on.topology),
+            chain=f"{sending} of {len(on.topology.networks)}",
             datapath=on.cloud.datapath(),
             fidelity=fidelity(on.topology, on.cloud.datapath()),
             bring_up_s=on.bring_up_s,
@@ -117,12 +135,15 @@ class TenantsCampaign:
         result.fingerprint = fabric.fingerprint(on.hello.tsc_hz, on.hello.memory, versions)
         result.setups.append(setup)
         self._store.update(result)
-        number = self._store.add_setup(result.id, setup)
-        self._progress.setup(f"{setup.chain} tenants send, {setup.technology}")
+        return _Round(sending, setup, self._store.add_setup(result.id, setup))
+
+    def _send(self, on: RunningCloud, this: _Round, alone: dict[str, Ceiling]) -> None:
+        """All frames, sent by so many tenants."""
+        self._progress.setup(f"{this.setup.chain} tenants send, {this.setup.name}")
 
         def on_event(event: Event) -> None:
             if isinstance(event, TrialFinished):
-                self._store.add_trial(number, event.frame, event.mean_frame_bytes, event.trial)
+                self._store.add_trial(this.number, event.frame, event.mean_frame_bytes, event.trial)
             self._progress.event(event)
 
         chain = OnChain(
@@ -133,16 +154,57 @@ class TenantsCampaign:
             watched=Watched(on.cores, self._state),
             failed=on.deployment.keep_logs,
         )
-        for frame in frames:
-            traffic = self._traffic(on.topology, frame, sending)
-            for case in measured(TenantsCase(self._wanted, traffic, chain, tenants[:sending], len(tenants))):
-                setup.cases.append(case)
-                self._store.add_case(number, case)
-                self._progress.case(case)
+        for frame in self._frames:
+            traffic = self._traffic(on.topology, frame, this.sending)
+            behind = self._wanted.background
+            record = Tenants(
+                **_senders(on, this.sending), background_pps=behind.load if behind is not None else 0.0
+            )
+            for case in measured(TenantsCase(self._wanted, traffic, chain, record)):
+                self._finish(this, case)
+
+    def _finish(self, this: _Round, case: Case) -> None:
+        this.setup.cases.append(case)
+        self._store.add_case(this.number, case)
+        self._progress.case(case)
+
+    def _named(self, topology: CloudTopology) -> str:
+        return variant(self._tenants, topology) or topology.security
 
     def _traffic(self, topology: CloudTopology, frame: str, sending: int) -> Traffic:
         config = tenant_streams(topology, self._tenants, frame, sending)
         streams = tuple(
             Stream(one.id, "left-to-right", one.port, one.to) for one in config.streams if one.to is not None
         )
-        return Traffic(frame, mean_frame_bytes(frame), config, streams, self._tenants.traffic.flows)
+        behind = self._wanted.background
+        return Traffic(
+            frame,
+            mean_frame_bytes(frame),
+            config,
+            streams,
+            self._tenants.traffic.flows,
+            fixed_pps={one.id: behind.load for one in streams[sending:]} if behind is not None else {},
+        )
+
+
+def _senders(on: RunningCloud, sending: int) -> dict[str, Any]:
+    """Of a record."""
+    networks = on.topology.networks
+    return {
+        "tenants": [one.name for one in networks[:sending]],
+        "standing": len(networks),
+        "through": {one.name: list(on.topology.through(one)) for one in networks[:sending]},
+    }
+
+
+def variant(tenants: TenantsFile, topology: CloudTopology) -> str | None:
+    """What one of several clouds is called that differ in what tenants share: "routers alone", "through dpi,
+    firewall". None: they do not."""
+    if len(tenants.measure.functions or ()) < _SEVERAL:
+        return None
+    called = ", ".join(name.partition(".")[2] for name in topology.shared_functions())
+    said = f"through {called}" if called else "routers alone"
+    return f"{topology.security}, {said}" if len(tenants.measure.security or ()) >= _SEVERAL else said
+
+
+_SEVERAL = 2

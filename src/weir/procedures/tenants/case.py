@@ -23,15 +23,13 @@ FAR_TOO_MUCH = 0.2
 
 
 class TenantsCase(SearchedCase):
-    """`senders`: whose streams those of the traffic are, in their order."""
+    """`record`: of those whose streams those of the traffic are, in their order; filled here."""
 
-    def __init__(
-        self, wanted: TenantsMeasure, traffic: Traffic, chain: OnChain, senders: Sequence[str], standing: int
-    ) -> None:
+    def __init__(self, wanted: TenantsMeasure, traffic: Traffic, chain: OnChain, record: Tenants) -> None:
         super().__init__(wanted.of_searches(), traffic, chain)
         self._wanted = wanted
         self._loaded: list[Trial] = []
-        self.record = Tenants(tenants=list(senders), standing=standing)
+        self.record = record
 
     def measure(self) -> None:
         """The loads first: the search then begins below the first that is far too much. What is finished is
@@ -39,7 +37,7 @@ class TenantsCase(SearchedCase):
         self.chain.tester.configure_traffic(self.traffic.config)
         self._load()
         too_much = (
-            one.load_pps * len(self.record.tenants)
+            self._together_pps(one.load_pps)
             for one in self.record.points
             if one.shares and max(share.loss_ratio for share in one.shares) > FAR_TOO_MUCH
         )
@@ -53,13 +51,15 @@ class TenantsCase(SearchedCase):
         trials: dict[float, list[Trial]] = {}
         for number, load_pps in enumerate(loads, 1):
             self.phase("curve", number, len(loads))
-            together_pps = load_pps * len(self.record.tenants)
-            outcome = self.runner.valid("curve", together_pps, self._wanted.duration_s)
+            outcome = self.runner.valid("curve", self._together_pps(load_pps), self._wanted.duration_s)
             self._loaded.append(outcome.trial)
             trials.setdefault(load_pps, []).append(outcome.trial)
             self.record.points = [
                 point(each_pps, some, self.record.tenants) for each_pps, some in trials.items()
             ]
+
+    def _together_pps(self, load_pps: float) -> float:
+        return load_pps * len(self.record.tenants) + sum(self.traffic.fixed_pps.values())
 
     def found(self) -> dict[str, Any]:
         """With the record of all loads; their trials are the curve."""

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run of tenants found, case by case; and which of those that send are alike."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from weir.procedures.tenants import case as udp
+from weir.procedures.tenants import tcp
+from weir.report import numbers
+from weir.report.summary import frame_label
+from weir.results.result import Case, Result, Setup
+from weir.results.tenants import Senders, Tenants, TenantShare, TenantsPoint, TenantsTcp
+from weir.results.trial import Drop
+
+PLACES = 1
+"""Named of those where packets were lost; the result has all of them."""
+LEAST = 0.01
+"""Of all that was lost: a place with less is in the result alone."""
+SHARED = "shared."
+"""Before the names of functions that tenants share."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Tenants whose packets go through the same functions."""
+
+    title: str
+    """ "plain"; "3 through firewall, shaper"; empty where all are alike."""
+    tenants: tuple[str, ...]
+
+
+def groups(record: Senders) -> list[Group]:
+    """In the order of their first ones."""
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for tenant in record.tenants:
+        alike.setdefault(tuple(record.through.get(tenant, ())), []).append(tenant)
+    if len(alike) == 1:
+        return [Group("", tuple(record.tenants))]
+    return [Group(_title(through, tenants), tuple(tenants)) for through, tenants in alike.items()]
+
+
+def _title(through: Sequence[str], tenants: Sequence[str]) -> str:
+    if len(tenants) == 1:
+        return tenants[0]
+    called = ", ".join(name.removeprefix(SHARED) for name in through)
+    return f"{len(tenants)} through {called}" if called else f"{len(tenants)} without functions"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One frame size, sent by so many tenants."""
+
+    setup: Setup
+    case: Case
+    record: Tenants
+    several: bool
+    """Whether several clouds are compared, so that it must be said which this is."""
+
+    @property
+    def title(self) -> str:
+        """ "4 of 4 tenants, 64 B"; "none, 4 of 4 tenants, 64 B"."""
+        way = f"{self.setup.name}, " if self.several else ""
+        return f"{way}{self.setup.chain} tenants, {frame_label(self.case.frame)} B"
+
+    @property
+    def frame(self) -> str:
+        """ "64 B"; "64 B, none"."""
+        way = f", {self.setup.name}" if self.several else ""
+        return f"{frame_label(self.case.frame)} B{way}"
+
+    @property
+    def sending(self) -> str:
+        """ "4 of 4"; "none, 4 of 4"."""
+        return sending(self.setup, several=self.several)
+
+
+@dataclass(frozen=True)
+class TcpRow:
+    """TCP of so many tenants."""
+
+    setup: Setup
+    record: TenantsTcp
+    several: bool
+
+    @property
+    def sending(self) -> str:
+        """As of packets."""
+        return sending(self.setup, several=self.several)
+
+
+def sending(setup: Setup, *, several: bool) -> str:
+    """ "4 of 4"; "none, 4 of 4"."""
+    return f"{setup.name}, {setup.chain}" if several else setup.chain
+
+
+def rows(result: Result) -> list[Row]:
+    """All, in stored order."""
+    return [
+        Row(setup, case, Tenants.model_validate(case.records[udp.NAME]), _several(result))
+        for setup, case in result.cases()
+        if udp.NAME in case.records
+    ]
+
+
+def tcp_rows(result: Result) -> list[TcpRow]:
+    """Likewise."""
+    return [
+        TcpRow(setup, TenantsTcp.model_validate(case.records[tcp.NAME]), _several(result))
+        for setup, case in result.cases()
+        if tcp.NAME in case.records
+    ]
+
+
+def _several(result: Result) -> bool:
+    return len({setup.name for setup in result.setups}) > 1
+
+
+def of_group(point: TenantsPoint, group: Group) -> list[TenantShare]:
+    """Its shares of a load."""
+    return [one for one in point.shares if one.tenant in group.tenants]
+
+
+def lost(shares: Sequence[TenantShare]) -> float:
+    """Of what all of them sent."""
+    offered = sum(one.offered_pps for one in shares)
+    return 1 - sum(one.delivered_pps for one in shares) / offered if offered else 0.0
+
+
+def where(drops: Sequence[Drop], group: Group, tenants: Sequence[str]) -> str:
+    """Where most of what these tenants lost was lost: at devices of theirs, and of all."""
+    others = [one for one in tenants if one not in group.tenants]
+    packets: Counter[str] = Counter()
+    for one in drops:
+        if _owner(one.place, others) is None:
+            packets[f"{_device(one.place)} ({one.reason})"] += one.packets
+    every = packets.total()
+    told = [(place, some) for place, some in packets.most_common() if some >= LEAST * every]
+    named = [f"{place} {some / every:.0%}" for place, some in told[:PLACES]]
+    more = len(told) - len(named)
+    return (
+        ", ".join([*named, *([f"{more} more {'place' if more == 1 else 'places'}"] if more else [])])
+        or "nowhere"
+    )
+
+
+def _owner(place: str, tenants: Sequence[str]) -> str | None:
+    """Of these, whose device it is: "compute1:qvo of customer-1.1", "customer-1.1:eth0", "filter of …"."""
+    whose = place.rpartition(" of ")[2]
+    return next((one for one in tenants if whose.startswith(f"{one}.")), None)
+
+
+def _device(place: str) -> str:
+    """Whichever tenant's it is: "compute1:qvo of customer-1.1" as "compute1:qvo", "customer-1.1:eth0" as
+    "hosts:eth0", "customer-1.dpi:eth0" as "dpi:eth0"."""
+    device = place.partition(" of ")[0]
+    owner, colon, interface = device.partition(":")
+    tenant, dot, name = owner.partition(".")
+    if not dot or f"{tenant}." == SHARED:
+        return device
+    return ("hosts" if name.isdigit() else name) + colon + interface
+
+
+def ends(values: Sequence[float]) -> str:
+    """ "4,132–4,160"; a single one where both are the same."""
+    return "–".join(dict.fromkeys(f"{end:,.0f}" for end in (min(values), max(values))))
+
+
+def arrived(row: Row, point: TenantsPoint) -> str:
+    """ "4,132–4,160, 59 % lost": of each, and of all that are alike; why there is nothing."""
+    if not point.shares:
+        return point.why or ""
+    said = []
+    for group in groups(row.record):
+        shares = of_group(point, group)
+        less = lost(shares)
+        text = ends([one.delivered_pps for one in shares]) + (f", {numbers.share(less)} lost" if less else "")
+        said.append(f"{group.title}: {text}" if group.title else text)
+    return "; ".join(said)

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""TCP of so many tenants at once, after all that the tester sends: it stands still meanwhile."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Sequence
+
+from weir.fabric.cloud.goodput import Goodput, goodput, lacking
+from weir.lab.tenants_measure import FRAME_BYTES_MAX, TcpOptions
+from weir.procedures.tenants.standing import RunningCloud
+from weir.results.result import Case
+from weir.results.tenants import TcpShare, TenantsTcp
+
+NAME = "tenants_tcp"
+FRAME = "tcp"
+"""What the case is called, where others have a frame size."""
+
+
+def tcp_case(on: RunningCloud, wanted: TcpOptions, repeats: int, record: TenantsTcp) -> Case:
+    """`record`: of who sends; it is filled here. FabricError where iperf3 does not start."""
+    began = time.monotonic()
+    tester = on.topology.tester
+    assert tester is not None
+    record.why = lacking()
+    if record.why is None:
+        senders = tester.senders[: len(record.tenants)]
+        runs = [
+            goodput(
+                on.deployment, on.topology, senders, duration_s=wanted.duration_s, streams=wanted.connections
+            )
+            for _ in range(repeats)
+        ]
+        record.shares = [
+            share(tenant, [run[number] for run in runs]) for number, tenant in enumerate(record.tenants)
+        ]
+    return Case(
+        frame=FRAME,
+        mean_frame_bytes=FRAME_BYTES_MAX,
+        records={NAME: record.model_dump(mode="json")},
+        seconds=round(time.monotonic() - began, 3),
+    )
+
+
+def share(tenant: str, runs: Sequence[Goodput]) -> TcpShare:
+    """What all repeats say of one tenant."""
+    known = [one for one in runs if one.received_bps is not None]
+    rates = [one.received_bps for one in known if one.received_bps is not None]
+    if not rates:
+        return TcpShare(tenant=tenant, repeats=0, why=next((one.why for one in runs if one.why), None))
+    return TcpShare(
+        tenant=tenant,
+        repeats=len(rates),
+        goodput_bps=statistics.median(rates),
+        goodput_min_bps=min(rates),
+        goodput_max_bps=max(rates),
+        retransmits=round(statistics.median(one.retransmits or 0 for one in known)),
+    )

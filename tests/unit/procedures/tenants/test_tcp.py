@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What iperf3 writes as goodput, and what repeats of it say of a tenant."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from weir.fabric.cloud.goodput import Goodput, read
+from weir.procedures.tenants.tcp import share
+
+SAID = {"end": {"sum_sent": {"retransmits": 7}, "sum_received": {"bits_per_second": 2.5e8}}}
+
+
+def test_what_arrived_and_what_was_sent_again_are_read(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(json.dumps(SAID))
+    assert read("a.1", tmp_path / "a.json") == Goodput("a.1", received_bps=2.5e8, retransmits=7)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (json.dumps({"error": "unable to connect to server: Connection refused"}), "Connection refused"),
+        ('{"start": {', "not done in time"),
+        ("{}", "has no sums"),
+        (json.dumps({"end": {"sum_received": {"bits_per_second": None}}}), "has no sums"),
+    ],
+)
+def test_what_cannot_be_read_says_why(tmp_path: Path, text: str, why: str) -> None:
+    (tmp_path / "a.json").write_text(text)
+    found = read("a.1", tmp_path / "a.json")
+    assert found.received_bps is None
+    assert why in (found.why or "")
+
+
+def test_a_tenants_goodput_is_the_median_of_the_repeats_that_found_some() -> None:
+    known = [Goodput("a.1", bps, again) for bps, again in ((3e6, 4), (1e6, 2), (2e6, 9))]
+    refused = Goodput("a.1", why="refused")
+    found = share("a", [refused, *known])
+    assert (found.repeats, found.goodput_bps) == (3, 2e6)
+    assert (found.goodput_min_bps, found.goodput_max_bps) == (1e6, 3e6)
+    assert found.retransmits == 4
+    assert share("a", [refused]).why == "refused"
