@@ -9,7 +9,9 @@ import pytest
 
 from weir.fabric.cloud.counters import CloudCounters, End, conntrack_drops
 from weir.fabric.cloud.sent_again import SentAgain
+from weir.fabric.cloud.watch import SwitchPorts, switch_areas
 from weir.fabric.counters import Counter
+from weir.fabric.outside.reading import Reading, Thread
 from weir.lab.tenants import Tenant, TenantFunction, TenantsFile
 from weir.plan.cloud import cloud_steps, measured_topology
 
@@ -77,3 +79,15 @@ def test_what_a_switch_sent_besides_stays_a_residual() -> None:
     again.without(*refused_and_rest(0, 0, 0))
     after = again.without(*refused_and_rest(1, 0, -3))
     assert sum(one.value for one in after) == -2
+
+
+def test_threads_of_a_nodes_switch_are_areas_and_the_main_one_takes_what_comes_to_its_ports() -> None:
+    def at(at_s: float, main_s: float, idle_s: float) -> Reading:
+        threads = [Thread(7, "ovs-vswitchd", 1, main_s), Thread(8, "revalidator5", 1, idle_s)]
+        return Reading(at_s, {}, {}, {}, {"compute1": threads})
+
+    ports = {"compute1": SwitchPorts(("compute1:qvo of a.1", "compute1:eth1"), 500)}
+    (area,) = switch_areas(at(0.0, 1.0, 1.0), at(2.0, 1.5, 1.0001), ports, 1e9)
+    assert (area.name, area.core, area.kind) == ("compute1:ovs-vswitchd.main", 1, "thread")
+    assert (area.busy_cycles, area.packets) == (500_000_000, 500)
+    assert area.paths[0].inputs == ["compute1:qvo of a.1", "compute1:eth1"]

@@ -9,7 +9,7 @@ import socket
 import struct
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,18 +22,23 @@ from weir.fabric import namespace
 from weir.fabric.cloud.drops import drops
 from weir.lab.tenants import TenantsFile
 from weir.plan import Step
-from weir.plan.cloud import cloud_steps, cloud_topology
+from weir.plan.cloud import cloud_steps, cloud_topology, measured_topology
 from weir.plan.cloud.names import HOST_INTERFACE
+from weir.plan.cloud.topology import FEWEST_CORES
 
 ARRIVES_S = 2.0
 ETH_P_ALL = 3
 FILTERED = ("bridge-filter", "ovs-conntrack")
 
 
-def planned(text: str, token: str) -> tuple[list[Step], CloudTopology]:
-    """Of a tenants file."""
+def planned(text: str, token: str, cpus: Collection[int] = ()) -> tuple[list[Step], CloudTopology]:
+    """Of a tenants file; where the CPUs are enough, to be measured on them."""
     tenants = TenantsFile.model_validate_json(text)
-    topology = cloud_topology(tenants, plan.deployment_id(tenants.name, token))
+    deployment = plan.deployment_id(tenants.name, token)
+    if len(cpus) < FEWEST_CORES:
+        topology = cloud_topology(tenants, deployment)
+    else:
+        topology = measured_topology(tenants, deployment, sorted(cpus))
     return cloud_steps(topology), topology
 
 

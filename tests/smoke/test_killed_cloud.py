@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import secrets
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,14 +23,19 @@ from .test_cloud import pytestmark as needs_what_clouds_need
 pytestmark = needs_what_clouds_need
 
 DEPLOY, DESTROY = ("doing", "done", "recorded"), ("undoing", "undone", "forgotten")
-SMALL = {"weir": 1, "name": "cloud", "tenants": [{"name": "blue", "functions": [{"name": "dpi"}]}]}
+SMALL = {
+    "weir": 1,
+    "name": "cloud",
+    "cloud": {"functions": [{"name": "shaper", "commands": ["tc qdisc add dev eth0 root pfifo"]}]},
+    "tenants": [{"name": "blue", "functions": [{"name": "dpi"}]}],
+}
 Scene = tuple[list[Step], CloudTopology, Surroundings]
 
 
 @pytest.fixture
 def scene(run_root: Path) -> Iterator[Scene]:
     token = secrets.token_hex(4)
-    steps, topology = planned(json.dumps(SMALL), token)
+    steps, topology = planned(json.dumps(SMALL), token, os.sched_getaffinity(0))
     surroundings = Surroundings(run_root, "cloud", token)
     yield steps, topology, surroundings
     surroundings.remove()

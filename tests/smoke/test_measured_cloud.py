@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from weir.cli.exits import INTERRUPTED, OK
-from weir.fabric import namespace, stop_signals
+from weir.fabric import clean_leftovers, namespace, process, stop_signals
 from weir.lab.tenants_load import load_tenants
 from weir.plan import deployment_id
 from weir.plan.cloud import measured_topology
@@ -174,6 +174,33 @@ def test_ctrl_c_takes_the_cloud_down_and_keeps_what_was_finished(tmp_path: Path,
     token = built[0].parent.name.rpartition("-")[2]
     assert not [path.name for path in namespace.DIRECTORY.iterdir() if token in path.name]
     assert list(run_root.glob("*.journal")) == []
+
+
+@pytest.mark.skipif(shutil.which("iperf3") is None, reason="iperf3 is not installed")
+def test_killed_while_tcp_is_measured_it_leaves_nothing_that_the_next_weir_does_not_end(
+    tmp_path: Path, run_root: Path
+) -> None:
+    folder = lab(tmp_path, "gre", "none", 1, LIGHT)
+    with (folder / "lab.yml").open("a") as file:
+        file.write("  tcp: {duration_s: 60}\n")
+    run = subprocess.Popen(
+        [*WEIR, "run", str(folder), "--store", str(tmp_path / "store.db")],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    deadline = time.monotonic() + 60
+    while not (found := list(run_root.glob("tiny-*/goodput/*.1.json"))):
+        assert run.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    deployment = found[0].parents[1].name
+    marker = f"{deployment}/goodput"
+    assert process.marked(marker)
+    run.kill()
+    run.wait()
+    assert clean_leftovers() == [deployment]
+    assert process.marked(marker) == []
+    token = deployment.rpartition("-")[2]
+    assert not [path.name for path in namespace.DIRECTORY.iterdir() if token in path.name]
 
 
 def test_one_that_cannot_be_measured_says_why_before_anything_is_built(

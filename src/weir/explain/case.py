@@ -40,7 +40,7 @@ def explain(result: Result, chosen: CaseFilter | None = None) -> Explanation:
             one
             for setup in result.setups
             for case in setup.cases
-            if chosen.has(setup, case.frame)
+            if case.by_the_tester and chosen.has(setup, case.frame)
             for one in _of_case(setup, case, result.fingerprint)
         ],
     )

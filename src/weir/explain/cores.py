@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from weir.base.si import US_PER_S
 from weir.lab.execution import KERNEL_KINDS, SWITCH_THREAD_KINDS, TESTER_KINDS
 from weir.results.result import AreaLoad, Trial
 
@@ -88,16 +89,36 @@ def cores(trial: Trial, hz: float) -> list[Core]:
     for area in trial.areas:
         if area.kind != "guest":  # one that polls runs all the time, whether it has work or not
             found[area.core].append(area)
-    available = trial.duration_s * hz
+    available = {number: _had_s(trial, number, areas) * hz for number, areas in found.items()}
     return [
         Core(
             number=number,
-            busy=min(1.0, sum(area.own_cycles for area in areas) / available) if available else 0.0,
+            busy=min(1.0, sum(area.own_cycles for area in areas) / available[number])
+            if available[number]
+            else 0.0,
             parts=tuple(sorted(_parts(areas, packets), key=lambda part: -part.cycles)),
             long_s=sum(area.long_cycles for area in areas) / hz,
         )
         for number, areas in sorted(found.items())
     ]
+
+
+def _had_s(trial: Trial, core: int, areas: Sequence[AreaLoad]) -> float:
+    """The time that its areas could have. Threads and the kernel's do not get what others have of it, and
+    their time is counted without that, as a polling loop's is not."""
+    if not all(area.kind in _COUNTED_WITHOUT for area in areas):
+        return trial.duration_s
+    others_us = sum(
+        max(0.0, min(one.to_us, trial.duration_s * US_PER_S) - max(one.from_us, 0.0))
+        for one in trial.left_out
+        if one.core == core and one.by not in _NOBODY
+    )
+    return max(0.0, trial.duration_s - others_us / US_PER_S)
+
+
+_COUNTED_WITHOUT = KERNEL_KINDS | {"thread"}
+_NOBODY = frozenset({"slowed", "host"})
+"""Had a core, as trials record it, without being a program here."""
 
 
 def _level(area: AreaLoad) -> str:

@@ -17,6 +17,9 @@ from weir.results.result import Case, Ceiling, Drop, Trial, slowness
 
 LOST_SHARE = 0.001
 """Losing less than this is no overload."""
+FAR_TOO_MUCH_LEAVES = 0.5
+"""Share that still comes through: where less does, a trial shows what overload does, not what its beginning
+did."""
 _PURPOSES = ("calibration", "confirm", "curve")
 
 
@@ -36,10 +39,11 @@ def balanced(trial: Trial) -> bool:
     return abs(trial.unaccounted) <= LOST_SHARE * trial.offered and not trial.duplicates
 
 
-def _merit(trial: Trial) -> tuple[bool, bool, bool, int, float]:
+def _merit(trial: Trial) -> tuple[bool, bool, bool, bool, int, float]:
     return (
         balanced(trial),
         lossy(trial),
+        trial.delivered >= FAR_TOO_MUCH_LEAVES * trial.offered,
         trial.valid,
         _PURPOSES.index(trial.purpose) if trial.purpose in _PURPOSES else -1,
         trial.intended_load_pps,
@@ -51,6 +55,7 @@ PROGRAM = "program:"
 """Begins the names of a program's areas, before its node's."""
 _NO_ROOM = frozenset({"tx_queue_full"})
 _NOT_TAKEN = frozenset({"rx_missed", "rx_nombuf", "rx_ring_full"})
+_UNREAD = frozenset({"socket_full"})
 _BACKLOG_FULL = frozenset({"interface_tx_dropped", "interface_rx_dropped"})
 
 
@@ -148,6 +153,8 @@ class _Queues:
             to_port = port in self._ports and drop.reason in _NO_ROOM
             name = f"switch port {port}" if port else SWITCH
             takers = self._taker(port) if to_port else self._switched(drop.place)
+        elif drop.reason in _UNREAD:
+            name, takers = f"receive queue of {drop.place}", self._taker(drop.place)
         if drop.reason in _BACKLOG_FULL and self._kernel:
             name, takers = f"backlog of {drop.place}", self._kernel
         return Overflow(name, drop.place, drop.reason, drop.packets, tuple(dict.fromkeys(takers)))

@@ -59,15 +59,10 @@ def technologies(result: Result) -> list[str]:
 
 
 def frames(result: Result, chain: str | None = None) -> list[str]:
-    """Names of the frame sizes, likewise, of one chain or of all. A case without any trial, and without a
-    reason for that, is not of frames of the tester's."""
+    """Names of the frame sizes, likewise, of one chain or of all."""
     chosen = [setup for setup in result.setups if chain in (None, setup.chain)]
     cases = (case for setup in chosen for case in setup.cases)
-    return list(dict.fromkeys(case.frame for case in cases if _by_the_tester(case)))
-
-
-def _by_the_tester(case: Case) -> bool:
-    return bool(case.problem or case.throughput or case.curve or case.trials or not case.records)
+    return list(dict.fromkeys(case.frame for case in cases if case.by_the_tester))
 
 
 def built(result: Result) -> list[str]:

@@ -206,11 +206,15 @@ class Verdict(Record):
         return "met" if self.met else "missed" if self.found is not None else "not judged"
 
 
+TCP = "tcp"
+"""The frame of a case that TCP/IP stacks sent, not the tester."""
+
+
 class Case(Record):
     """One frame size (or IMIX) on one built chain."""
 
     frame: str
-    """Size in bytes with FCS, or "imix:" and a genome of RFC 6985."""
+    """Size in bytes with FCS, or "imix:" and a genome of RFC 6985; or TCP."""
     mean_frame_bytes: float
     """Mean size over the mix, with FCS."""
     ceiling: Ceiling | None = None
@@ -238,6 +242,11 @@ class Case(Record):
     """Why the case was given up."""
     seconds: float = 0.0
     """Time that it took."""
+
+    @property
+    def by_the_tester(self) -> bool:
+        """False of what iperf3 sent: it has no trials."""
+        return self.frame != TCP
 
 
 class ProgramOutput(Record):

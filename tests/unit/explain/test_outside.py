@@ -10,6 +10,7 @@ from rich.console import Console
 
 from weir.explain import CaseExplanation, Explanation
 from weir.explain.text import show
+from weir.results.result import LeftOut
 
 from .made import HZ, OFFERED, area, core_load, explained, pmd, softirq, the_tester, topology, trial, verdict
 
@@ -135,3 +136,27 @@ def test_the_terminal_shows_them() -> None:
     lines = out.getvalue().splitlines()
     assert any(line.split()[:3] == ["softirq.1", "1", "60%"] for line in lines)
     assert max(map(len, lines)) <= 80
+
+
+def of_a_cloud(kernel: float, switch: float, left_out: list[LeftOut] | None = None) -> CaseExplanation:
+    """On core 1 the kernel and the switch of a node, at whose socket packets were lost."""
+    main = area("compute1:ovs-vswitchd.main", switch, core=1, kind="thread")
+    main.paths[0].inputs = ["compute1:qvo of a.1"]
+    lost = {("compute1:qvo of a.1", "socket_full"): LOST}
+    one = trial([*the_tester(), main, softirq(kernel)], lost, cores=[core_load(1)])
+    return explained(one.model_copy(update={"left_out": left_out or []}))
+
+
+def test_a_nodes_switch_is_who_empties_its_sockets() -> None:
+    found = of_a_cloud(0.3, 0.65)
+    assert verdict(found) == ("switch", "compute1:ovs-vswitchd.main")
+    assert "receive queue of compute1:qvo of a.1" in found.limit.sentence
+    assert verdict(of_a_cloud(0.65, 0.3)) == ("kernel", "softirq.1")
+
+
+def test_time_that_others_had_is_none_that_threads_and_kernel_could_have() -> None:
+    others = LeftOut(core=1, from_us=0.0, to_us=200_000.0, by="make (7)")
+    assert of_a_cloud(0.3, 0.5).limit.kind == "queue"
+    assert of_a_cloud(0.3, 0.5, left_out=[others]).limit.kind == "switch"
+    slowed = LeftOut(core=1, from_us=0.0, to_us=200_000.0, by="slowed")
+    assert of_a_cloud(0.3, 0.5, left_out=[slowed]).limit.kind == "queue"

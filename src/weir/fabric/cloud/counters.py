@@ -19,6 +19,7 @@ from weir.base.step import Step
 from weir.fabric import namespace
 from weir.fabric.cloud.drops import drops
 from weir.fabric.cloud.sent_again import SentAgain
+from weir.fabric.cloud.watch import SwitchPorts
 from weir.fabric.counters import Counter, Statistics, counted_once, interfaces_of
 from weir.fabric.function.counters import generated, ip_drops, queue_drops
 from weir.fabric.openvswitch import call
@@ -85,6 +86,15 @@ class CloudCounters:
                 once = counted_once(near, statistics[other.netns].get(other.interface))
                 for field in _FIELDS:
                     yield Counter(self.place(end), f"interface_{field}", "drop", once[field])
+
+    def ports(self, node: CloudNode) -> SwitchPorts:
+        """Where that node's switch receives, and what has come there."""
+        netns = self._topology.namespace(node.name)
+        found = self._switched(node, {netns: interfaces_of(netns)})
+        return SwitchPorts(
+            tuple(self.place(End(netns, name)) for name in found),
+            sum(one["rx_packets"] for one in found.values()),
+        )
 
     def place(self, end: End) -> str:
         """ "compute1:tap of customer-1.1"."""

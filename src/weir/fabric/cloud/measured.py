@@ -12,6 +12,7 @@ from weir.base.cloud import OUTSIDE, CloudTopology, dhcp_name, router_name
 from weir.fabric import namespace, stop_signals
 from weir.fabric.cloud.counters import CloudCounters
 from weir.fabric.cloud.switch import userspace
+from weir.fabric.cloud.watch import VSWITCHD, CloudWatch
 from weir.fabric.counters import Counter
 from weir.fabric.deployment import Deployment, threads_of
 from weir.fabric.openvswitch import version
@@ -49,6 +50,12 @@ class MeasuredCloud:
             lambda: threads_of(started.values()),
             lambda: threads_of(loops),
         )
+
+    def watch(self) -> CloudWatch:
+        """For areas outside weir-dp."""
+        started = self._deployment.processes()
+        switches = {node.name: started[f"{VSWITCHD}:{node.name}"] for node in self._topology.nodes}
+        return CloudWatch(self._topology, switches, self._counters.ports)
 
     def ask_gateways(self) -> None:
         """Every host that sends says a word to the host outside, by its own TCP/IP stack: so it asks for its

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from weir.base.topology import Topology
 from weir.fabric.outside.reading import MAIN, Polling, Reading, Thread
@@ -88,7 +88,7 @@ def thread_areas(was: Reading, now: Reading, topology: Topology, hz: float) -> I
         spent_s: dict[tuple[str, int], float] = defaultdict(float)
         for thread in present:
             if not thread.name.startswith(_PMD_THREAD):
-                spent_s[_role(thread, present), thread.core] += thread.cpu_s - earlier.get(thread.tid, 0.0)
+                spent_s[role_of(thread, present), thread.core] += thread.cpu_s - earlier.get(thread.tid, 0.0)
         for (role, core), cpu_s in spent_s.items():
             if cpu_s < least_s:
                 continue
@@ -107,7 +107,8 @@ def thread_areas(was: Reading, now: Reading, topology: Topology, hz: float) -> I
             yield area
 
 
-def _role(thread: Thread, present: list[Thread]) -> str:
+def role_of(thread: Thread, present: Sequence[Thread]) -> str:
+    """What its process has it for: "main", "revalidator"."""
     return "main" if thread.tid == min(one.tid for one in present) else thread.role
 
 

@@ -151,6 +151,7 @@ class TenantsCampaign:
             on.cloud.counters,
             on_event,
             alone,
+            outside=on.cloud.watch(),
             watched=Watched(on.cores, self._state),
             failed=on.deployment.keep_logs,
         )

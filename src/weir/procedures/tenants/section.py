@@ -21,12 +21,11 @@ from weir.procedures.tenants.section_rows import (
     where,
 )
 from weir.procedures.tenants.section_slope import costs
-from weir.procedures.tenants.tcp import FRAME
 from weir.report import blocks, numbers
 from weir.report.page.markup import sheet
 from weir.report.sections import HOW_TO_READ, Cell, CsvTable, Note, PagePart, PlainTable, Section
 from weir.report.summary import frame_label
-from weir.results.result import Result
+from weir.results.result import TCP, Result
 from weir.results.tenants import TenantsPoint
 
 HEAD = (
@@ -182,7 +181,7 @@ def _csv_rows(result: Result) -> Iterator[dict[str, Cell]]:
                 yield {**_whose(result, row), "frame": row.case.frame, **points}
     for over_tcp in tcp_rows(result):
         for found in section_tcp.csv_rows(over_tcp):
-            yield {**_whose(result, over_tcp), "frame": FRAME, **found}
+            yield {**_whose(result, over_tcp), "frame": TCP, **found}
 
 
 def _whose(result: Result, row: Row | TcpRow) -> dict[str, Cell]:

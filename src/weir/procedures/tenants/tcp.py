@@ -10,12 +10,10 @@ from collections.abc import Sequence
 from weir.fabric.cloud.goodput import Goodput, goodput, lacking
 from weir.lab.tenants_measure import FRAME_BYTES_MAX, TcpOptions
 from weir.procedures.tenants.standing import RunningCloud
-from weir.results.result import Case
+from weir.results.result import TCP, Case
 from weir.results.tenants import TcpShare, TenantsTcp
 
 NAME = "tenants_tcp"
-FRAME = "tcp"
-"""What the case is called, where others have a frame size."""
 
 
 def tcp_case(on: RunningCloud, wanted: TcpOptions, repeats: int, record: TenantsTcp) -> Case:
@@ -36,7 +34,7 @@ def tcp_case(on: RunningCloud, wanted: TcpOptions, repeats: int, record: Tenants
             share(tenant, [run[number] for run in runs]) for number, tenant in enumerate(record.tenants)
         ]
     return Case(
-        frame=FRAME,
+        frame=TCP,
         mean_frame_bytes=FRAME_BYTES_MAX,
         records={NAME: record.model_dump(mode="json")},
         seconds=round(time.monotonic() - began, 3),
