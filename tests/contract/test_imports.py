@@ -67,6 +67,9 @@ PYTHON_MAY_IMPORT: dict[str, frozenset[str]] = {
     "measure": frozenset({"results", "protocol.ledger", "protocol.traffic", "protocol.traffic_results"}),
     "explain": frozenset({"results"}),
     "comparison": frozenset({"results", "report"}),
+    "verify": frozenset({"fabric", "plan", "results"}),
+    "verify.suites": frozenset({"verify.case", "verify.driver"}),
+    "verify.report": frozenset({"report", "results"}),
 }
 C_MAY_INCLUDE: dict[str, frozenset[str]] = {
     "packet": frozenset(),

@@ -15,7 +15,7 @@ from tools.docs import dataplane_schema as protocol
 from weir.base.record import as_text
 from weir.cli.main import app
 from weir.host import diagnosis
-from weir.lab import fleet_load, tenants_load
+from weir.lab import fleet_load, sut, tenants_load
 from weir.lab.overlay import lab_schema
 from weir.report import data_formats
 from weir.results import (
@@ -27,6 +27,7 @@ from weir.results import (
     lab_plan,
     lean,
     outside_lean,
+    verification,
 )
 from weir.results import model as cost_model
 
@@ -89,6 +90,16 @@ A lab file with `tenants`, for [`weir deploy`](../how-to/build-a-cloud.md) and
 refused with file, line, what was expected and the nearest valid name. JSON Schema, for editors:
 [schema/tenants.schema.json](../../schema/tenants.schema.json)."""
 
+SUT_INTRO = """\
+The file of a system under test, for [`weir verify`](../how-to/verify-a-cloud.md). Unknown keys and bad values
+are refused with file, line, what was expected and the nearest valid name. JSON Schema, for editors:
+[schema/sut.schema.json](../../schema/sut.schema.json)."""
+
+VERIFICATION_INTRO = """\
+What `weir verify --json` prints, and verification.json in a run's folder. Units are in the names. What the
+outcomes mean: [verify a cloud](../how-to/verify-a-cloud.md). JSON Schema:
+[schema/verification.schema.json](../../schema/verification.schema.json)."""
+
 PLACEMENT_INTRO = """\
 What `weir fleet plan` prints with `--json` and writes with `--output`. Units are in the names. JSON Schema:
 [schema/placement.schema.json](../../schema/placement.schema.json)."""
@@ -129,6 +140,8 @@ def files(root: Path) -> dict[str, str]:
         "schema/kernel-vnf.schema.json": as_text(kernel_vnf.schema()),
         "schema/fleet.schema.json": as_text(fleet_load.fleet_schema()),
         "schema/tenants.schema.json": as_text(tenants_load.tenants_schema()),
+        "schema/sut.schema.json": as_text(sut.sut_schema()),
+        "schema/verification.schema.json": as_text(verification.verification_schema()),
         "schema/placement.schema.json": as_text(fleet_placement.schema()),
         "schema/lab-plan.schema.json": as_text(lab_plan.schema()),
         "schema/host-graph.schema.json": as_text(host_graph.schema()),
@@ -153,6 +166,10 @@ def files(root: Path) -> dict[str, str]:
         "docs/reference/fleet.md": schema_page.page("Fleet file", FLEET_INTRO, fleet_load.fleet_schema()),
         "docs/reference/tenants.md": schema_page.page(
             "Lab file with tenants", TENANTS_INTRO, tenants_load.tenants_schema()
+        ),
+        "docs/reference/sut.md": schema_page.page("System under test", SUT_INTRO, sut.sut_schema()),
+        "docs/reference/verification.md": schema_page.page(
+            "Verification", VERIFICATION_INTRO, verification.verification_schema()
         ),
         "docs/reference/placement.md": schema_page.page(
             "Placement", PLACEMENT_INTRO, fleet_placement.schema()

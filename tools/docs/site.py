@@ -44,6 +44,7 @@ HOW_TO = {
         "join-tenants",
         "build-a-cloud",
         "measure-a-cloud",
+        "verify-a-cloud",
         "see-a-network",
         "run-a-vm",
         "migrate-a-vm",

@@ -52,6 +52,19 @@ class FunctionCommands(FixedRecord):
     """Of all together."""
 
 
+class InstanceSystem(FixedRecord):
+    """What runs in an instance from its start."""
+
+    ssh_keys: str
+    """File with public keys of those who may log in; empty: nobody may."""
+    user_data: str
+    """File with a script that is run once it is up; empty: none."""
+    memory_limit_mb: int
+    """Of all in it."""
+    processes: int
+    """At most."""
+
+
 class Instance(FixedRecord):
     """A host of a tenant, or a function that forwards for its hosts: a namespace with a TCP/IP stack."""
 
@@ -75,6 +88,8 @@ class Instance(FixedRecord):
     10.0.0.4"."""
     commands: FunctionCommands | None = None
     """Of a function; None: nothing is run in it."""
+    system: InstanceSystem | None = None
+    """None: it is a TCP/IP stack alone, in which commands of this host can be run."""
 
 
 class Network(FixedRecord):

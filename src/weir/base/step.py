@@ -44,6 +44,7 @@ StepKind = Literal[
     "dhcp-server",
     "dhcp-leases",
     "cloud-hosts",
+    "instance-system",
     "weir-dp",
 ]
 Param = bool | int | str | list[str] | list[int]

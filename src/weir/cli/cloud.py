@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from weir.cli.exits import ENVIRONMENT, USAGE, CommandError
+from weir.cli.exits import USAGE, CommandError
 
 if TYPE_CHECKING:
     from weir.base.cloud import CloudTopology
@@ -34,6 +34,7 @@ def require_no_chain(given: Mapping[str, object]) -> None:
 def deploy_cloud(lab_path: Path, *, dry_run: bool, as_json: bool) -> None:
     """Builds the lab's cloud, and leaves it until `weir destroy`."""
     from weir import plan
+    from weir.fabric.cloud.check import require_cloud
     from weir.lab.tenants_load import load_tenants
     from weir.plan.cloud import cloud_steps, cloud_topology
 
@@ -44,7 +45,7 @@ def deploy_cloud(lab_path: Path, *, dry_run: bool, as_json: bool) -> None:
         dumped = [step.model_dump() for step in steps]
         print(json.dumps(dumped, indent=2) if as_json else "\n".join(_listing(steps, topology)))
         return
-    require_standing(steps, topology)
+    require_cloud(steps, topology)
     started = time.monotonic()
     deployment = _deployed(steps, topology, quiet=as_json)
     seconds = time.monotonic() - started
@@ -88,26 +89,6 @@ def _listing(steps: list[Step], topology: CloudTopology) -> Iterator[str]:
     for number, step in enumerate(steps, 1):
         undo = f"  (undo: {step.undo_text})" if step.undo_text else ""
         yield f"{number:{width}}. {step.text}{undo}"
-
-
-def require_standing(steps: list[Step], topology: CloudTopology) -> None:
-    """CommandError, FabricError where this machine or this user cannot build it."""
-    from weir import fabric
-    from weir.technology.ovs import TECHNOLOGY
-
-    fabric.require_root()
-    refusal = fabric.check(TECHNOLOGY.name)
-    if refusal is not None:
-        raise CommandError(f"a cloud cannot stand here: {refusal.missing}; {refusal.fix}", ENVIRONMENT)
-    if topology.security == "bridge-filter" and not fabric.bridge_netfilter():
-        raise CommandError(
-            "a cloud cannot stand here with bridge-filter: bridged packets do not pass netfilter; "
-            "load the br_netfilter module, or choose ovs-conntrack or none",
-            ENVIRONMENT,
-        )
-    missing = dict.fromkeys(why for why in map(fabric.lacking, steps) if why is not None)
-    if missing:
-        raise CommandError(f"a cloud cannot stand here: {'; '.join(missing)}", ENVIRONMENT)
 
 
 def _deployed(steps: list[Step], topology: CloudTopology, *, quiet: bool) -> Deployment:

@@ -32,6 +32,7 @@ from weir.planning.fleet.command import fleet
 from weir.planning.kernel_vnf.command import kernel_vnf
 from weir.planning.placement import command as placement
 from weir.procedures import PROCEDURES
+from weir.verify import command as verification
 
 app = typer.Typer(
     name="weir",
@@ -53,6 +54,7 @@ COMMANDS: tuple[Callable[..., Any], ...] = (
     compare.compare,
     explain.explain,
     validate.validate,
+    verification.verify,
     deploy.deploy,
     exec.exec,
     inspect.inspect,

@@ -329,6 +329,7 @@ _HANDLERS = {
     "dhcp-server": ("weir.fabric.cloud.dhcp", "DhcpServer"),
     "dhcp-leases": ("weir.fabric.cloud.dhcp", "DhcpLeases"),
     "cloud-hosts": ("weir.fabric.cloud.hosts", "CloudHosts"),
+    "instance-system": ("weir.fabric.cloud.system.run", "InstanceSystem"),
     "weir-dp": ("weir.fabric.data_plane", "WeirDp"),
 }
 

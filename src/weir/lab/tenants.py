@@ -100,6 +100,27 @@ class TenantFunction(LabSection):
     )
 
 
+class SystemOptions(LabSection):
+    """A small system in each of a tenant's instances, as an image has one: files and processes of its own
+    (busybox), SSH (dropbear), and a script at its start."""
+
+    ssh_keys: str | None = Field(
+        default=None,
+        min_length=1,
+        description="file with public keys of those who may log in as root; absent: nobody may",
+        examples=["id_ed25519.pub"],
+    )
+    user_data: str | None = Field(
+        default=None,
+        min_length=1,
+        description="script (#!/bin/sh) that is run once when it is up, as of cloud-init; its output is on "
+        "the console",
+        examples=["user-data.sh"],
+    )
+    memory_limit_mb: int = Field(default=128, ge=16, le=1 << 20, description="memory of all in it, in MiB")
+    processes: int = Field(default=64, ge=4, le=1 << 15, description="processes and threads in it")
+
+
 class Tenant(LabSection):
     """A customer, or several that are alike: one network, one router, one security group each."""
 
@@ -107,7 +128,7 @@ class Tenant(LabSection):
         description="of several: NAME-1, NAME-2, …; instances are NAME.1, NAME.2, …", examples=["blue"]
     )
     count: int = Field(default=1, ge=1, le=TENANTS_MAX, description="how many tenants are alike")
-    instances: int = Field(default=1, ge=1, le=INSTANCES_MAX, description="of each tenant, spread over nodes")
+    instances: int = Field(default=1, ge=0, le=INSTANCES_MAX, description="of each tenant, spread over nodes")
     subnet: _Subnet = Field(
         default="10.0.0.0/24",
         description="the tenant's network; those of several tenants may be the same",
@@ -125,6 +146,11 @@ class Tenant(LabSection):
     shared: bool = Field(
         default=True,
         description="whether its router leads through `cloud.functions`, where there are some",
+    )
+    system: SystemOptions | None = Field(
+        default=None,
+        description="in each of its instances; absent: an instance is a TCP/IP stack alone, in which "
+        "`weir exec` runs programs of this host",
     )
     ingress: tuple[IngressRule, ...] = Field(
         default=(),
@@ -204,7 +230,10 @@ class TenantsFile(LabSection):
             )
             return {"functions": tuple(placed)}
 
-        tenants = tuple(one.model_copy(update=there(one.functions)) for one in self.tenants)
+        tenants = tuple(
+            one.model_copy(update={**there(one.functions), "system": _within(one.system, folder)})
+            for one in self.tenants
+        )
         cloud = self.cloud.model_copy(update=there(self.cloud.functions))
         return self.model_copy(update={"tenants": tenants, "cloud": cloud})
 
@@ -236,3 +265,10 @@ class TenantsFile(LabSection):
             for one in self.tenants
             for number in range(1, one.count + 1)
         ]
+
+
+def _within(system: SystemOptions | None, folder: Path) -> SystemOptions | None:
+    if system is None:
+        return None
+    files = {"ssh_keys": system.ssh_keys, "user_data": system.user_data}
+    return system.model_copy(update={key: str(folder / name) for key, name in files.items() if name})

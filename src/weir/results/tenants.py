@@ -6,6 +6,9 @@ from __future__ import annotations
 from weir.base.record import Record
 from weir.results.trial import Drop
 
+RECORD, TCP_RECORD = "tenants", "tenants_tcp"
+"""What their records are called in cases."""
+
 
 class TenantShare(Record):
     """One tenant's packets at one load; medians of the trials that are valid."""

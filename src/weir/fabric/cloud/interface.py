@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from socket import AF_INET
 from typing import Any
 
+from pyroute2 import IPRoute
 from pyroute2.netlink.exceptions import NetlinkError
 
 from weir.base.error import FabricError
+from weir.fabric import namespace, stop_signals
 from weir.fabric.cloud.switch import userspace
 from weir.fabric.links import index
 from weir.fabric.offloads import switch_off_offloads
@@ -55,3 +58,14 @@ def address(site: Site, netns: str, name: str, addresses: Sequence[str], routes:
     for one in routes:
         to, _, gateway = one.partition(" via ")
         route.route("add", dst=to, gateway=gateway, oif=number)
+
+
+def addresses_of(netns: str, name: str) -> list[str]:
+    """IPv4 addresses of an interface, "10.0.0.1"; none if there is no such interface, or namespace."""
+    try:
+        with stop_signals.held(), namespace.inside(netns), IPRoute() as route:
+            numbers = route.link_lookup(ifname=name)
+            found = [one for number in numbers for one in route.get_addr(family=AF_INET, index=number)]
+            return [str(one.get_attr("IFA_ADDRESS")) for one in found]
+    except OSError:
+        return []

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from weir.plan.cloud.steps import cloud_steps, hosts_file, resolver_file
+from weir.plan.cloud.names import hosts_file, resolver_file
+from weir.plan.cloud.steps import cloud_steps
 from weir.plan.cloud.topology import cloud_topology, measured_topology
 
 __all__ = ["cloud_steps", "cloud_topology", "hosts_file", "measured_topology", "resolver_file"]

@@ -55,3 +55,13 @@ def dhcp_port(network: Network) -> str:
 def ovs_directory(node: str) -> str:
     """Of its Open vSwitch, in the run directory."""
     return f"ovs-{node}"
+
+
+def hosts_file(network: str) -> str:
+    """In the run directory: what commands in that tenant's namespaces, or OUTSIDE, see as /etc/hosts."""
+    return f"{network}.hosts"
+
+
+def resolver_file() -> str:
+    """Likewise as /etc/resolv.conf."""
+    return "resolv.conf"

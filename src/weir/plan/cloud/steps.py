@@ -22,8 +22,10 @@ from weir.base.cloud import (
 )
 from weir.base.step import Step
 from weir.plan.cloud import filters, names, switches
+from weir.plan.cloud.names import hosts_file, resolver_file
 from weir.plan.cloud.parts import bridge, interface, routes, ruleset, silent, wire
 from weir.plan.cloud.routers import dhcp_host_steps, dhcp_server_step, router_steps
+from weir.plan.cloud.systems import system_steps
 from weir.plan.cloud.tester import tester_steps
 from weir.plan.function_commands import commands_step
 
@@ -35,16 +37,6 @@ _FILTERS_BRIDGED = [
 def cloud_steps(topology: CloudTopology) -> list[Step]:
     """All of them."""
     return list(_steps(topology))
-
-
-def hosts_file(network: str) -> str:
-    """In the run directory: what commands in that tenant's namespaces, or OUTSIDE, see as /etc/hosts."""
-    return f"{network}.hosts"
-
-
-def resolver_file() -> str:
-    """Likewise as /etc/resolv.conf."""
-    return "resolv.conf"
 
 
 def _steps(topology: CloudTopology) -> Iterator[Step]:
@@ -83,6 +75,7 @@ def _steps(topology: CloudTopology) -> Iterator[Step]:
     for network in topology.segments():
         yield dhcp_server_step(topology, network)
     yield from _hosts(topology)
+    yield from _systems(topology)
     yield from tester_steps(topology)
 
 
@@ -182,6 +175,13 @@ def _hosts(topology: CloudTopology) -> Iterator[Step]:
         text=f"let commands run in {len(hosts)} hosts",
         undo_text="end what runs in them",
     )
+
+
+def _systems(topology: CloudTopology) -> Iterator[Step]:
+    """In the instances that have one, when they have their addresses and names."""
+    for network, instance in topology.every():
+        if instance.system is not None:
+            yield from system_steps(topology, network, instance, instance.system)
 
 
 def _names(network: Network) -> Iterator[str]:

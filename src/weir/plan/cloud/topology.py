@@ -18,6 +18,7 @@ from weir.base.cloud import (
     CloudTopology,
     FunctionCommands,
     Instance,
+    InstanceSystem,
     Network,
     Rule,
     TenantNetwork,
@@ -70,6 +71,9 @@ def measured_topology(tenants: TenantsFile, deployment: str, cpus: Sequence[int]
     if len({tester, *system}) < FEWEST_CORES:
         raise PlanError("a cloud is measured on two CPUs or more: one is the tester's, and there is no other")
     sending = len(topology.networks) if tenants.measure.background is not None else max(tenants.sending())
+    empty = [one.name for one in topology.networks[:sending] if len(one.instances) == len(one.functions)]
+    if empty:
+        raise PlanError(f"{empty[0]} has no instance that could send; expected one or more")
     senders = tuple(network.instances[0].name for network in topology.networks[:sending])
     made = CloudTester(core=tester, system_cores=system, senders=senders)
     return topology.model_copy(update={"tester": made})
@@ -114,6 +118,7 @@ class _Numbering:
                 gateway=(functions or [router])[0],
                 allowed=(),
                 routes=(),
+                system=_system(tenant),
             )
             for index, address in enumerate(hosts, 1)
         )
@@ -192,6 +197,18 @@ _ROUTER, _DHCP, _OUTER = 0xF1, 0xF2, 0xF3
 def outer_addresses(network: TenantNetwork) -> list[str]:
     """By which the tenant is known outside: its router's, and its floating ones."""
     return [network.external, *(one.floating for one in network.instances if one.floating is not None)]
+
+
+def _system(tenant: Tenant) -> InstanceSystem | None:
+    wanted = tenant.system
+    if wanted is None:
+        return None
+    return InstanceSystem(
+        ssh_keys=wanted.ssh_keys or "",
+        user_data=wanted.user_data or "",
+        memory_limit_mb=wanted.memory_limit_mb,
+        processes=wanted.processes,
+    )
 
 
 def _commands(function: TenantFunction) -> FunctionCommands | None:

@@ -14,10 +14,9 @@ from weir.measure import Traffic
 from weir.measure.experiment import SearchedCase
 from weir.measure.one_case import OnChain
 from weir.results.result import StreamCount, Trial
-from weir.results.tenants import Tenants, TenantShare, TenantsPoint
+from weir.results.tenants import RECORD, Tenants, TenantShare, TenantsPoint
 from weir.results.trial import Drop
 
-NAME = "tenants"
 FAR_TOO_MUCH = 0.2
 """Loss ratio of some tenant at a load above which no goal is looked for."""
 
@@ -67,7 +66,7 @@ class TenantsCase(SearchedCase):
         return found | {
             "curve": [*found["curve"], *self._loaded],
             "trials": [one for one in found["trials"] if not any(one is other for other in self._loaded)],
-            "records": {NAME: self.record.model_dump(mode="json")},
+            "records": {RECORD: self.record.model_dump(mode="json")},
         }
 
 

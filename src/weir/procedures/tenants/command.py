@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from weir.cli.cloud import measured, require_no_chain, require_standing, said
+from weir.cli.cloud import measured, require_no_chain, said
 from weir.cli.exits import INTERRUPTED, failed
 from weir.cli.labfile import own_cpus
 from weir.cli.stored import check_reports, write_reports
@@ -37,6 +37,7 @@ def run_tenants(
     """`chosen`: options that only chains have."""
     from weir import fabric, plan
     from weir.cli.progress import Progress
+    from weir.fabric.cloud.check import require_cloud
     from weir.lab.tenants_load import load_tenants
     from weir.plan.cloud import cloud_steps, measured_topology
     from weir.procedures.tenants.campaign import TenantsCampaign
@@ -54,7 +55,7 @@ def run_tenants(
         print(_json_planned(tenants, clouds[0]) if as_json else _planned(tenants, clouds[0], quick=quick))
         return
     for topology in clouds:
-        require_standing(cloud_steps(topology), topology)
+        require_cloud(cloud_steps(topology), topology)
     check_reports(output)
     with (
         own_cpus(fabric.taking_part(clouds[0]), wait=wait),

@@ -7,12 +7,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from weir.procedures.tenants import case as udp
-from weir.procedures.tenants import tcp
 from weir.report import numbers
 from weir.report.summary import frame_label
 from weir.results.result import Case, Result, Setup
-from weir.results.tenants import Senders, Tenants, TenantShare, TenantsPoint, TenantsTcp
+from weir.results.tenants import RECORD, TCP_RECORD, Senders, Tenants, TenantShare, TenantsPoint, TenantsTcp
 from weir.results.trial import Drop
 
 PLACES = 1
@@ -99,18 +97,18 @@ def sending(setup: Setup, *, several: bool) -> str:
 def rows(result: Result) -> list[Row]:
     """All, in stored order."""
     return [
-        Row(setup, case, Tenants.model_validate(case.records[udp.NAME]), _several(result))
+        Row(setup, case, Tenants.model_validate(case.records[RECORD]), _several(result))
         for setup, case in result.cases()
-        if udp.NAME in case.records
+        if RECORD in case.records
     ]
 
 
 def tcp_rows(result: Result) -> list[TcpRow]:
     """Likewise."""
     return [
-        TcpRow(setup, TenantsTcp.model_validate(case.records[tcp.NAME]), _several(result))
+        TcpRow(setup, TenantsTcp.model_validate(case.records[TCP_RECORD]), _several(result))
         for setup, case in result.cases()
-        if tcp.NAME in case.records
+        if TCP_RECORD in case.records
     ]
 
 

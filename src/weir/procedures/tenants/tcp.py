@@ -11,9 +11,7 @@ from weir.fabric.cloud.goodput import Goodput, goodput, lacking
 from weir.lab.tenants_measure import FRAME_BYTES_MAX, TcpOptions
 from weir.procedures.tenants.standing import RunningCloud
 from weir.results.result import TCP, Case
-from weir.results.tenants import TcpShare, TenantsTcp
-
-NAME = "tenants_tcp"
+from weir.results.tenants import TCP_RECORD, TcpShare, TenantsTcp
 
 
 def tcp_case(on: RunningCloud, wanted: TcpOptions, repeats: int, record: TenantsTcp) -> Case:
@@ -36,7 +34,7 @@ def tcp_case(on: RunningCloud, wanted: TcpOptions, repeats: int, record: Tenants
     return Case(
         frame=TCP,
         mean_frame_bytes=FRAME_BYTES_MAX,
-        records={NAME: record.model_dump(mode="json")},
+        records={TCP_RECORD: record.model_dump(mode="json")},
         seconds=round(time.monotonic() - began, 3),
     )
 

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a cloud can stand on this machine, before anything is made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from weir.base.cloud import CloudTopology
+from weir.base.error import FabricError
+from weir.base.step import Step
+from weir.fabric.check import check, require_root
+from weir.fabric.probe import bridge_netfilter
+from weir.fabric.step_handlers import lacking
+from weir.technology.ovs import TECHNOLOGY
+
+
+def require_cloud(steps: Sequence[Step], topology: CloudTopology) -> None:
+    """FabricError where this machine or this user cannot build it, with what is missing."""
+    require_root()
+    refusal = check(TECHNOLOGY.name)
+    if refusal is not None:
+        raise FabricError(f"a cloud cannot stand here: {refusal.missing}", refusal.fix)
+    if topology.security == "bridge-filter" and not bridge_netfilter():
+        raise FabricError(
+            "a cloud cannot stand here with bridge-filter: bridged packets do not pass netfilter",
+            "load the br_netfilter module, or choose ovs-conntrack or none",
+        )
+    missing = dict.fromkeys(why for why in map(lacking, steps) if why is not None)
+    if missing:
+        raise FabricError(f"a cloud cannot stand here: {'; '.join(missing)}")

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""SSH to an instance's system, from a namespace of the cloud."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+from weir.base.error import FabricError
+from weir.fabric import namespace, process
+
+_OPTIONS = shlex.split(
+    "-F /dev/null -o BatchMode=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null "
+    "-o LogLevel=ERROR -o ConnectTimeout=10 -o IdentitiesOnly=yes"
+)
+"""Of a host that has just been made: nobody can know its key."""
+_ENVIRONMENT = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent"}
+PROGRAMS = ("ssh", "ssh-keygen")
+
+
+def require_ssh() -> None:
+    """FabricError where its programs are missing."""
+    for name in PROGRAMS:
+        if shutil.which(name) is None:
+            raise FabricError(f"there is no {name} here", "install the Debian package openssh-client")
+
+
+def key(directory: Path) -> Path:
+    """A private key in that directory, beside its public one (".pub"); made where there is none."""
+    path = directory / "id_ed25519"
+    if not path.is_file():
+        argv = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "weir", "-f", str(path)]
+        done = subprocess.run(argv, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+        if done.returncode != 0:
+            raise FabricError(f"cannot make a key for SSH: {done.stderr.strip()}")
+    return path
+
+
+def said(netns: str, to: str, command: str, *, private_key: Path, marker: str, within_s: float) -> str:
+    """What a command says that runs at an address, as root there, asked from a namespace. FabricError if it
+    cannot be reached in time, or the command fails, with what was said last."""
+    argv = ["ssh", *_OPTIONS, "-i", str(private_key), f"root@{to}", command]
+    try:
+        with namespace.inside(netns):
+            done = process.run_tool(argv, marker=marker, env=_ENVIRONMENT, timeout_s=within_s)
+    except subprocess.TimeoutExpired as late:
+        raise FabricError(f"nothing answers by SSH at {to} within {within_s:.0f} s") from late
+    if done.returncode != 0:
+        words = (done.stderr or done.stdout).strip().splitlines()
+        why = words[-1] if words else f"exit code {done.returncode}"
+        raise FabricError(f"`{command}` by SSH at {to}: {why}")
+    return done.stdout

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Steps for the system in an instance: what it may take of this host, and its first process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from weir.base.cloud import CloudTopology, Instance, InstanceSystem, Network
+from weir.base.step import Step
+from weir.plan.cloud.names import hosts_file, resolver_file
+
+
+def system_steps(
+    topology: CloudTopology, network: Network, instance: Instance, system: InstanceSystem
+) -> Iterator[Step]:
+    """Two."""
+    netns = topology.namespace(instance.name)
+    yield Step(
+        kind="control-group",
+        name=f"control-group:{instance.name}",
+        params={
+            "netns": netns,
+            "node": instance.name,
+            "cores": [],
+            "memory_limit_mb": system.memory_limit_mb,
+            "processes": system.processes,
+            "contained": False,
+            "required": False,
+        },
+        text=f"limit {instance.name} to {system.memory_limit_mb} MB and {system.processes} processes",
+        undo_text="kill all that is left of it",
+    )
+    yield Step(
+        kind="instance-system",
+        name=f"instance-system:{instance.name}",
+        params={
+            "netns": netns,
+            "instance": instance.name,
+            "ssh_keys": system.ssh_keys,
+            "user_data": system.user_data,
+            "hosts_file": hosts_file(network.name),
+            "resolver_file": resolver_file(),
+        },
+        text=f"start the system of {instance.name}",
+        undo_text=f"end the system of {instance.name}",
+    )

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A case of a suite: what it does with a cloud, and how each thing that it does is timed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+
+from weir.base.error import WeirError
+from weir.fabric import stop_signals
+from weir.results.verification import Operation
+from weir.verify.driver import ACTIVE, CloudError, Driver, Resource, Stack, StackWanted
+
+_LOOK_S = 0.2
+
+
+class NotSoError(CloudError):
+    """The cloud did what it was asked for, and it is not what was to be."""
+
+
+@dataclass
+class Running:
+    """A case that runs: its cloud, its time, and what it did."""
+
+    driver: Driver
+    limit_s: float
+    clock: Callable[[], float] = time.monotonic
+    operations: list[Operation] = field(default_factory=list)
+    clean_up_s: float = 0.0
+    not_removed: str | None = None
+    began_s: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.began_s = self.clock()
+
+    def left_s(self) -> float:
+        """CloudError if its time is over."""
+        left = self.limit_s - (self.clock() - self.began_s)
+        if self.over():
+            done = self.operations[-1].name if self.operations else "it began"
+            raise CloudError(f"the case has not ended within {self.limit_s:g} s; last, {done}")
+        return left
+
+    def over(self) -> bool:
+        """Whether its time is."""
+        return self.clock() - self.began_s >= self.limit_s
+
+    def pause(self) -> None:
+        """Between two looks at something that takes its time. Ctrl-C."""
+        stop_signals.check()
+        time.sleep(_LOOK_S)
+
+    @contextmanager
+    def doing(self, what: str) -> Iterator[Operation]:
+        """Times it, also if it fails."""
+        self.left_s()
+        found = Operation(name=what, seconds=0.0)
+        began = self.clock()
+        try:
+            yield found
+        finally:
+            found.seconds = round(self.clock() - began, 3)
+            self.operations.append(found)
+
+    @contextmanager
+    def stack(self, what: str, wanted: StackWanted) -> Iterator[Stack]:
+        """Made, for the body, and taken down, which is clean-up and no part of the case's time."""
+        held = ExitStack()
+        with self.doing(what) as done:
+            standing = held.enter_context(self.driver.stack(wanted, self.left_s()))
+        try:
+            done.found = ", ".join(f"{one.kind} {one.name}" for one in standing.resources())
+            yield standing
+        finally:
+            began = self.clock()
+            try:
+                held.close()
+            except WeirError as error:
+                self.not_removed = str(error)
+            self.clean_up_s += self.clock() - began
+
+
+def active(stack: Stack, kinds: set[str]) -> list[Resource]:
+    """Those of these kinds. NotSoError if one is missing, or is of no use."""
+    found = [one for one in stack.resources() if one.kind in kinds]
+    missing = kinds - {one.kind for one in found}
+    if missing:
+        raise NotSoError(f"there is no {sorted(missing)[0]}, though it was made")
+    for one in found:
+        if one.state != ACTIVE:
+            raise NotSoError(f"{one.kind} {one.name} is {one.state}, and should be {ACTIVE}")
+    return found
+
+
+@dataclass(frozen=True)
+class Case:
+    """One of a suite's."""
+
+    name: str
+    title: str
+    run: Callable[[Running], None]
+    """CloudError: it fails."""
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Cases that belong together."""
+
+    name: str
+    title: str
+    cases: tuple[Case, ...]

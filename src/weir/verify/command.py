@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`weir verify`: whether a cloud does what it should."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from weir.cli.exits import FAILED, INTERRUPTED, USAGE, CommandError
+from weir.cli.stored import RESULTS, JsonResult, ReportFolder
+
+if TYPE_CHECKING:
+    from weir.lab.sut import SutFile
+    from weir.results.verification import CaseResult, SuiteResult, Verification
+    from weir.verify.case import Suite
+    from weir.verify.driver import Driver
+
+ALL = "all"
+NOT_JUDGED = 2
+"""Exit code where a limit could not be judged, as where nothing could be verified."""
+_FILE, _PAGE, _JUNIT = "verification.json", "report.html", "junit.xml"
+
+
+def verify(
+    path: Annotated[
+        Path, typer.Argument(metavar="SUT", help="The file of a cloud, or a directory with a sut.yml.")
+    ],
+    *,
+    suite: Annotated[
+        list[str] | None,
+        typer.Option("--suite", "-s", metavar="NAME", help="healthcheck, or all; absent: those of the file."),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be run; run nothing.")] = False,
+    resume: Annotated[
+        Path | None,
+        typer.Option("--resume", metavar="FOLDER", help="Go on with an interrupted run, from its folder."),
+    ] = None,
+    as_json: JsonResult = False,
+    output: ReportFolder = None,
+) -> None:
+    """Verify a cloud: build what each case needs, look whether it works, take it down again.
+
+    Exit code 1 if the service level is missed, 2 if it could not be judged. Ctrl-C takes down what the case
+    had made; --resume goes on with the cases that are left.
+    """
+    from weir.lab.sut import load_sut
+    from weir.verify.drivers import DRIVERS
+
+    sut = load_sut(path)
+    chosen = _suites(sut, suite or [])
+    if dry_run:
+        print("\n".join(_listing(sut, chosen)))
+        return
+    with tempfile.TemporaryDirectory(prefix="weir-verify-") as directory:
+        driver = DRIVERS[sut.driver](sut, Path(directory))
+        before = _interrupted(resume, sut) if resume is not None else None
+        found, folder = _run(sut, chosen, driver, before, resume or output)
+    _shown(found, folder, as_json=as_json)
+    outcomes = [one.outcome for one in found.verdicts()]
+    if found.interrupted:
+        raise typer.Exit(INTERRUPTED)
+    if "missed" in outcomes:
+        raise typer.Exit(FAILED)
+    if "not judged" in outcomes:
+        raise typer.Exit(NOT_JUDGED)
+
+
+def _suites(sut: SutFile, names: list[str]) -> list[Suite]:
+    from weir.lab.problem import nearest
+    from weir.verify.suites import SUITES
+
+    for name in names:
+        if name not in (*SUITES, ALL):
+            close = nearest(name, [*SUITES, ALL])
+            meant = f" (did you mean {close}?)" if close else ""
+            expected = ", ".join([*SUITES, ALL])
+            raise CommandError(f"unknown suite {name!r}{meant}; expected one of {expected}", USAGE)
+    wanted = sut.suites if not names or ALL in names else names
+    return [one for name, one in SUITES.items() if name in wanted]
+
+
+def _listing(sut: SutFile, suites: list[Suite]) -> list[str]:
+    lines = [f"{sut.name}: driver {sut.driver}, at most {sut.case_time_limit_s:g} s a case"]
+    for suite in suites:
+        lines.append(f"{suite.name}: {suite.title}")
+        lines += [f"  {case.name:<18} {case.title}" for case in suite.cases]
+    return [*lines, "nothing was run"]
+
+
+def _interrupted(folder: Path, sut: SutFile) -> Verification:
+    from pydantic import ValidationError
+
+    from weir.base.record import fault_text
+    from weir.results.verification import Verification
+    from weir.verify.run import spec_sha256
+
+    path = folder / _FILE
+    try:
+        found = Verification.read(path.read_bytes())
+    except OSError as error:
+        message = f"{path}: {error.strerror}; expected the folder of an interrupted run"
+        raise CommandError(message, USAGE) from error
+    except ValidationError as error:
+        raise CommandError(f"{path}: is no verification: {fault_text(error)}", USAGE) from error
+    if found.spec_sha256 != spec_sha256(sut):
+        raise CommandError(f"{path} is of another file than this one; run it anew", USAGE)
+    if all(case.outcome != "not run" for suite in found.suites for case in suite.cases):
+        raise CommandError(f"{found.id} has run all its cases; run it anew, without --resume", USAGE)
+    return found
+
+
+def _run(
+    sut: SutFile, suites: list[Suite], driver: Driver, before: Verification | None, output: Path | None
+) -> tuple[Verification, Path]:
+    from weir.store.files import check_folder, write_file
+    from weir.verify.run import Run, planned
+
+    found = before or planned(sut, suites, driver)
+    check_folder(output or RESULTS, "--output")
+    folder = output or RESULTS / found.id
+
+    def keep(found: Verification) -> None:
+        write_file(folder / _FILE, found.model_dump_json(indent=2) + "\n", "", folders=True)
+
+    return Run(sut, suites, driver, found, keep=keep, told=_told).run(), folder
+
+
+def _shown(found: Verification, folder: Path, *, as_json: bool) -> None:
+    from weir.report.blocks import new_console
+    from weir.store.files import write_file
+    from weir.verify.report.junit import junit
+    from weir.verify.report.page import page
+    from weir.verify.report.text import show
+
+    for name, text in ((_PAGE, page(found)), (_JUNIT, junit(found))):
+        write_file(folder / name, text, f"what was found is in {folder / _FILE}", folders=True)
+    console = new_console(stderr=as_json)
+    if as_json:
+        print(found.model_dump_json(indent=2))
+    else:
+        show(found, console)
+    console.print(f"report: {folder / _PAGE} ({_JUNIT} and {_FILE} beside it)", soft_wrap=True)
+    if found.interrupted:
+        console.print(f"go on with the rest: weir verify SUT --resume {folder}", soft_wrap=True)
+
+
+def _told(suite: SuiteResult, case: CaseResult) -> None:
+    done = sum(one.outcome != "not run" for one in suite.cases)
+    why = f": {case.why}" if case.why else ""
+    place = f"[{done}/{len(suite.cases)}] {case.name}"
+    print(f"{place}: {case.outcome} in {case.seconds:.1f} s{why}", file=sys.stderr)

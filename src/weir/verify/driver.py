@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What suites ask of a cloud, whatever it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Protocol
+
+from weir.base.error import FabricError
+
+
+class CloudError(FabricError):
+    """The cloud did not do what it was asked for, or not in time: the case fails, with this as its cause."""
+
+
+@dataclass(frozen=True)
+class Service:
+    """One that answered."""
+
+    name: str
+    answered: str
+    """What, and by which version: "ovs-vswitchd 3.1.0"."""
+
+
+@dataclass(frozen=True)
+class Resource:
+    """Something that stands."""
+
+    kind: str
+    """ "network", "subnet", "router", "image", "flavor", "server"."""
+    name: str
+    state: str
+    """ "active": it is of use."""
+    detail: str = ""
+
+
+ACTIVE = "active"
+
+
+@dataclass(frozen=True)
+class ServerWanted:
+    """An instance that a case needs."""
+
+    name: str
+    user_data: str = ""
+    """A script for its start; {NAME} stands for the address of the server of that name, inside."""
+
+
+@dataclass(frozen=True)
+class StackWanted:
+    """What a case needs, all at once: a project with a network, a subnet and a router to the outside; and
+    servers in it, each of which can be reached by SSH from outside."""
+
+    servers: tuple[ServerWanted, ...] = ()
+    new_project: bool = False
+    """In one of its own, beside another that has the same addresses."""
+
+
+class Stack(Protocol):
+    """What stands of that."""
+
+    def resources(self) -> Sequence[Resource]:
+        """All of it, looked at now. CloudError."""
+
+    def run(self, server: str, command: str, within_s: float) -> str:
+        """What a command says that runs in a server, by SSH from the network outside. CloudError if it cannot
+        be reached, or the command fails."""
+
+    def console(self, server: str) -> str:
+        """What it has said since its start."""
+
+    def address(self, server: str) -> str:
+        """Inside."""
+
+
+class Driver(Protocol):
+    """One kind of cloud."""
+
+    @property
+    def system(self) -> str:
+        """What it is, in a few words."""
+
+    @property
+    def fidelity(self) -> Sequence[str]:
+        """What its results say of other clouds, in sentences."""
+
+    def require(self) -> None:
+        """WeirError where nothing can be verified: this machine or this user lacks what it takes."""
+
+    def services(self) -> Sequence[Service]:
+        """Those that carry it; each has just answered. CloudError names one that does not."""
+
+    def stack(self, wanted: StackWanted, within_s: float) -> AbstractContextManager[Stack]:
+        """For the body; taken down after it, however it ends. CloudError if it does not stand in time."""

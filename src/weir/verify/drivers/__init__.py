@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The drivers, by name; each is given the file of the system under test, and a directory for its files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from weir.lab.sut import DriverName, SutFile
+from weir.verify.driver import Driver
+from weir.verify.drivers.local import LocalDriver
+
+DRIVERS: Mapping[DriverName, Callable[[SutFile, Path], Driver]] = {"local": LocalDriver}

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Weir's own tenants' networks and instances, on this host: what a case needs is a lab with tenants, which is
+deployed for it and taken down after it.
+
+A project is a tenant, a server an instance with a system of its own, an image the tree of files that this is
+made of, a flavor the limits of its control group.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from weir import fabric, plan
+from weir.base.cloud import OUTSIDE, CloudTopology, dhcp_name, router_name
+from weir.base.error import FabricError
+from weir.fabric import process, stop_signals
+from weir.fabric.cloud.check import require_cloud
+from weir.fabric.cloud.interface import addresses_of
+from weir.fabric.cloud.switch import userspace
+from weir.fabric.cloud.system import ssh
+from weir.fabric.cloud.system.run import console
+from weir.fabric.cloud.system.tree import tree
+from weir.fabric.openvswitch import call, version
+from weir.lab.sut import SutFile
+from weir.lab.tenants import Cloud, IngressRule, SystemOptions, Tenant, TenantsFile
+from weir.plan.cloud import cloud_steps, cloud_topology
+from weir.plan.cloud.names import HOST_INTERFACE, INNER, OUTER, ovs_directory
+from weir.verify.driver import ACTIVE, CloudError, Resource, ServerWanted, Service, StackWanted
+
+PROJECT, OTHER = "weir-project", "weir-other"
+SSH_PORT = 22
+SUBNET = "10.0.0.0/24"
+_INGRESS = (
+    IngressRule(protocol="tcp", ports=(SSH_PORT, SSH_PORT)),
+    IngressRule(protocol="icmp"),
+)
+_SHORT_S = 30.0
+
+
+class LocalDriver:
+    """`directory`: for keys and scripts; it is gone when the run is."""
+
+    def __init__(self, sut: SutFile, directory: Path) -> None:
+        self._sut = sut
+        self._directory = directory
+
+    @property
+    def system(self) -> str:
+        """As it is built."""
+        local = self._sut.local
+        nodes = f"{local.compute_nodes} compute {'node' if local.compute_nodes == 1 else 'nodes'}"
+        return f"Weir's own cloud on this host: {nodes}, {local.isolation}, {local.security}"
+
+    @property
+    def fidelity(self) -> Sequence[str]:
+        """What it is not."""
+        datapath = "userspace" if userspace() else "kernel"
+        return (
+            "Servers are namespaces with a small system (busybox, dropbear), not virtual machines: nothing "
+            "is said of a hypervisor, of images of other systems, or of how long those take to boot.",
+            f"All nodes are network namespaces of this host. Open vSwitch {version()}, {datapath} datapath.",
+            "There is no API between the case and the cloud: times are those of building, not of services.",
+        )
+
+    def require(self) -> None:
+        """FabricError where such a cloud cannot stand."""
+        topology = self._topology(StackWanted(servers=(ServerWanted("vm"),)))
+        require_cloud(cloud_steps(topology), topology)
+        ssh.require_ssh()
+        tree()
+
+    def services(self) -> Sequence[Service]:
+        """Of a cloud that stands for as long: each node's switch and its database, and a DHCP server."""
+        with self._deployed(self._topology(StackWanted())) as (deployment, topology):
+            found = []
+            for node in topology.nodes:
+                directory = deployment.run_dir / ovs_directory(node.name)
+                for name, socket in (("ovs-vswitchd", "vswitchd.ctl"), ("ovsdb-server", "ovsdb.ctl")):
+                    said = call(["ovs-appctl", "-t", str(directory / socket), "version"], directory)
+                    words = said.splitlines()[0].replace("(Open vSwitch) ", "")
+                    found.append(Service(f"{name} of {node.name}", f"{words} of {node.name}"))
+            _require_alive(deployment)
+            found.append(Service("DHCP", "dnsmasq serves"))
+        return found
+
+    @contextmanager
+    def stack(self, wanted: StackWanted, within_s: float) -> Iterator[LocalStack]:
+        """Each in a cloud of its own."""
+        began = time.monotonic()
+        key = ssh.key(self._directory)
+        with self._deployed(self._topology(wanted)) as (deployment, topology):
+            took_s = time.monotonic() - began
+            if took_s > within_s:
+                raise CloudError(f"the cloud took {took_s:.0f} s to build, and had {within_s:.0f} s")
+            yield LocalStack(deployment, topology, [one.name for one in wanted.servers], key)
+
+    def _topology(self, wanted: StackWanted) -> CloudTopology:
+        """With the servers' scripts, which know each other's addresses."""
+        name = f"{self._sut.name[:20]}-verify"
+        system = SystemOptions(
+            ssh_keys=str(self._directory / "id_ed25519.pub"),
+            user_data=str(self._directory / "user-data") if wanted.servers else None,
+        )
+        project = Tenant(
+            name=PROJECT,
+            instances=len(wanted.servers),
+            floating=len(wanted.servers),
+            subnet=SUBNET,
+            ingress=_INGRESS,
+            system=system,
+        )
+        other = [Tenant(name=OTHER, subnet=SUBNET)] if wanted.new_project else []
+        local = self._sut.local
+        tenants = TenantsFile(
+            weir=1,
+            name=name,
+            cloud=Cloud(
+                compute_nodes=local.compute_nodes, security=local.security, isolation=local.isolation
+            ),
+            tenants=(*other, project),
+        )
+        topology = cloud_topology(tenants, plan.deployment_id(name, secrets.token_hex(4)))
+        script = self._directory / "user-data"
+        script.write_text(_scripts(topology, wanted.servers))
+        return topology
+
+    @contextmanager
+    def _deployed(self, topology: CloudTopology) -> Iterator[tuple[fabric.Deployment, CloudTopology]]:
+        fabric.allow_all_descriptors()
+        try:
+            deployment = fabric.Deployment.deploy(cloud_steps(topology), topology)
+        except FabricError as error:
+            raise CloudError(error.message, error.fix) from error
+        try:
+            stop_signals.check()
+            yield deployment, topology
+        finally:
+            deployment.destroy()
+
+
+def _scripts(topology: CloudTopology, servers: Sequence[ServerWanted]) -> str:
+    """One for all of them: each runs its own part."""
+    network = topology.networks[-1]
+    known = {one.name: network.instances[number].address for number, one in enumerate(servers)}
+    parts = "".join(
+        f"{network.instances[number].name.replace('.', '-')})\n{_filled(one.user_data, known)}\n;;\n"
+        for number, one in enumerate(servers)
+        if one.user_data
+    )
+    return f"#!/bin/sh\ncase $(hostname) in\n{parts}esac\n" if parts else ""
+
+
+def _filled(script: str, known: Mapping[str, str]) -> str:
+    for name, address in known.items():
+        script = script.replace(f"{{{name}}}", address)
+    return script
+
+
+def _require_alive(deployment: fabric.Deployment) -> None:
+    try:
+        deployment.require_alive()
+    except FabricError as error:
+        raise CloudError(error.message, error.fix) from error
+
+
+class LocalStack:
+    """A project that stands, with servers of these names in this order."""
+
+    def __init__(
+        self, deployment: fabric.Deployment, topology: CloudTopology, servers: Sequence[str], key: Path
+    ) -> None:
+        self._deployment = deployment
+        self._topology = topology
+        self._network = topology.networks[-1]
+        self._servers = {name: self._network.instances[number] for number, name in enumerate(servers)}
+        self._key = key
+
+    def resources(self) -> Sequence[Resource]:
+        """By what the kernel shows of it now."""
+        _require_alive(self._deployment)
+        network, topology = self._network, self._topology
+        router = topology.namespace(router_name(network))
+        outer, inner = addresses_of(router, OUTER), addresses_of(router, INNER)
+        dhcp = addresses_of(topology.namespace(dhcp_name(network)), HOST_INTERFACE)
+        wanted = {network.external, *(one.floating for one in network.instances if one.floating)}
+        made = [
+            Resource("network", network.name, ACTIVE, f"segment {network.segment}"),
+            Resource("subnet", network.subnet, _is(network.dhcp in dhcp), "with a DHCP server"),
+            Resource(
+                "router",
+                f"{network.router} to {network.external}",
+                _is(network.router in inner and wanted <= set(outer)),
+            ),
+            Resource("image", tree().name, ACTIVE, "busybox and dropbear of this host"),
+            self._flavor(),
+        ]
+        processes = self._deployment.processes()
+        for name, instance in self._servers.items():
+            pid = processes.get(f"instance-system:{instance.name}")
+            runs = pid is not None and process.alive(pid)
+            own = addresses_of(topology.namespace(instance.name), HOST_INTERFACE)
+            state = _is(runs and instance.address in own)
+            made.append(Resource("server", name, state, f"{instance.address}, outside {instance.floating}"))
+        return made
+
+    def _flavor(self) -> Resource:
+        limits = SystemOptions()
+        name = f"{limits.memory_limit_mb} MB, {limits.processes} processes"
+        without = dict.fromkeys(said for one in self._deployment.unlimited().values() for said in one)
+        detail = f"without {', '.join(without)}" if without else "each server in a control group"
+        return Resource("flavor", name, ACTIVE, detail)
+
+    def run(self, server: str, command: str, within_s: float) -> str:
+        """From the host outside, at the server's floating address."""
+        instance = self._servers[server]
+        assert instance.floating is not None
+        try:
+            return ssh.said(
+                self._topology.namespace(OUTSIDE),
+                instance.floating,
+                command,
+                private_key=self._key,
+                marker=f"{self._deployment.id}/ssh",
+                within_s=min(within_s, _SHORT_S),
+            )
+        except FabricError as error:
+            raise CloudError(f"{server}: {error.message}", error.fix) from error
+
+    def console(self, server: str) -> str:
+        """All of it."""
+        path = console(self._deployment.run_dir, self._servers[server].name)
+        return path.read_text(encoding="utf-8", errors="replace")
+
+    def address(self, server: str) -> str:
+        """That DHCP gave it."""
+        return self._servers[server].address
+
+
+def _is(good: bool) -> str:
+    return ACTIVE if good else "not as planned"

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Verifications as text, as JUnit's XML and as a page. All say what the result says."""
+
+from __future__ import annotations
+
+from weir.results.verification import CaseResult, SuiteResult, Verification
+
+HEAD = ("case", "outcome", "time, s", "what it shows, and why it failed")
+PAGE_HEAD = ("case", "outcome", "what it shows, and why it failed", "time, s")
+
+
+def headline(found: Verification) -> str:
+    """ "9 of 9 cases passed, and the service level is met."."""
+    cases = [case for suite in found.suites for case in suite.cases]
+    passed = sum(one.outcome == "passed" for one in cases)
+    outcomes = [one.outcome for one in found.verdicts()]
+    if found.interrupted:
+        left = sum(one.outcome == "not run" for one in cases)
+        return f"Interrupted: {passed} of {len(cases)} cases passed, {left} were not run."
+    if "missed" in outcomes:
+        level = f"the service level is missed: {outcomes.count('missed')} of {len(outcomes)} limits"
+    elif "not judged" in outcomes:
+        level = f"{outcomes.count('not judged')} of {len(outcomes)} limits could not be judged"
+    else:
+        level = "the service level is met"
+    return f"{passed} of {len(cases)} cases passed, and {level}."
+
+
+def lines(suite: SuiteResult) -> list[list[str]]:
+    """In the order of HEAD."""
+    return [[one.name, one.outcome, time_of(one), said(one)] for one in suite.cases]
+
+
+def time_of(case: CaseResult) -> str:
+    """ "1.2"; a dash where it was not run."""
+    return f"{case.seconds:.1f}" if case.outcome in ("passed", "failed") else "–"
+
+
+def said(case: CaseResult) -> str:
+    """What it shows, and of one that failed or was skipped the cause."""
+    return f"{case.title}: {case.why}" if case.why else case.title

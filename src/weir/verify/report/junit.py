@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""JUnit's XML, as test servers read it: a suite for each, and the service level as one more."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree
+
+from weir.results.result import Verdict
+from weir.results.verification import CaseResult, Verification
+
+_FORBIDDEN = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""In XML 1.0."""
+
+
+def junit(found: Verification) -> str:
+    """The document."""
+    root = ElementTree.Element("testsuites", name=found.id)
+    for suite in found.suites:
+        one = _suite(root, f"{found.sut}.{suite.name}", suite.cases)
+        one.set("timestamp", found.started_at.partition("+")[0])
+        for case in suite.cases:
+            _case(one, f"{found.sut}.{suite.name}", case)
+    verdicts = found.verdicts()
+    level = ElementTree.SubElement(
+        root,
+        "testsuite",
+        name=f"{found.sut}.sla",
+        tests=str(len(verdicts)),
+        failures=str(sum(one.outcome == "missed" for one in verdicts)),
+        errors=str(sum(one.outcome == "not judged" for one in verdicts)),
+    )
+    for verdict in verdicts:
+        _verdict(level, f"{found.sut}.sla", verdict)
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _suite(root: ElementTree.Element, name: str, cases: list[CaseResult]) -> ElementTree.Element:
+    return ElementTree.SubElement(
+        root,
+        "testsuite",
+        name=name,
+        tests=str(len(cases)),
+        failures=str(sum(one.outcome == "failed" for one in cases)),
+        skipped=str(sum(one.outcome in ("skipped", "not run") for one in cases)),
+        errors="0",
+        time=f"{sum(one.seconds for one in cases):.3f}",
+    )
+
+
+def _case(suite: ElementTree.Element, place: str, case: CaseResult) -> None:
+    one = ElementTree.SubElement(
+        suite, "testcase", classname=place, name=case.name, time=f"{case.seconds:.3f}"
+    )
+    if case.outcome == "failed":
+        ElementTree.SubElement(one, "failure", message=_clean(case.why or ""))
+    elif case.outcome != "passed":
+        ElementTree.SubElement(one, "skipped", message=_clean(case.why or case.outcome))
+    if case.operations:
+        said = "\n".join(f"{each.seconds:.3f} s  {each.name}: {each.found}" for each in case.operations)
+        ElementTree.SubElement(one, "system-out").text = _clean(said)
+
+
+def _verdict(suite: ElementTree.Element, place: str, verdict: Verdict) -> None:
+    one = ElementTree.SubElement(suite, "testcase", classname=place, name=verdict.criterion)
+    if verdict.outcome == "missed":
+        message = f"{verdict.found:g} {verdict.unit}, at most {verdict.limit:g}"
+        ElementTree.SubElement(one, "failure", message=message)
+    elif verdict.outcome == "not judged":
+        ElementTree.SubElement(one, "error", message=_clean(verdict.why or ""))
+
+
+def _clean(text: str) -> str:
+    return _FORBIDDEN.sub("?", text)

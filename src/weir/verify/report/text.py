@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""For a terminal."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.text import Text
+
+from weir.report import blocks
+from weir.results.verification import Verification
+from weir.verify.report import HEAD, headline, lines
+
+_STYLES = {"passed": "green", "failed": "bold red", "skipped": "yellow", "not run": "dim"}
+_COLUMNS = 110
+
+
+def show(found: Verification, console: Console) -> None:
+    """All of it."""
+    blocks.show(Text(found.title, style="bold"), console, _COLUMNS)
+    blocks.show(Text(f"verify · {found.system} · {found.seconds:.0f} s · {found.id}"), console, _COLUMNS)
+    blocks.show(Text(f"\n{headline(found)}", style="bold"), console, _COLUMNS)
+    for suite in found.suites:
+        table = blocks.table(f"\n{suite.name}: {suite.title}")
+        for index, name in enumerate(HEAD):
+            table.add_column(name, justify="right" if index == 2 else "left", overflow="fold")
+        for name, outcome, seconds, said in lines(suite):
+            table.add_row(name, Text(outcome, style=_STYLES[outcome]), seconds, said)
+        blocks.show(table, console, _COLUMNS)
+    level = blocks.table("\nService level")
+    for index, name in enumerate(("limit", "at most", "found", "")):
+        level.add_column(name, justify="right" if index in (1, 2) else "left", overflow="fold")
+    for one in found.verdicts():
+        value = f"{one.found:.3g} {one.unit}" if one.found is not None else "–"
+        level.add_row(
+            one.criterion,
+            f"{one.limit:g} {one.unit}",
+            value,
+            one.outcome + (f": {one.why}" if one.why else ""),
+        )
+    blocks.show(level, console, _COLUMNS)
+    for rest in blocks.listed("\nWhat this says of other clouds", found.fidelity, "bold"):
+        blocks.show(rest, console, _COLUMNS)

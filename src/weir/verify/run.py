@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A verification: every case of the chosen suites in turn, each result kept as soon as it is known; and what
+the service level says of them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+import time
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
+
+from weir import __version__, fabric
+from weir.base.error import WeirError
+from weir.fabric import stop_signals
+from weir.lab.sut import SutFile, SutSla
+from weir.results.result import Verdict
+from weir.results.verification import CaseResult, SuiteResult, Verification
+from weir.verify.case import Case, Running, Suite
+from weir.verify.driver import Driver
+
+Keep = Callable[[Verification], None]
+Told = Callable[[SuiteResult, CaseResult], None]
+
+
+def planned(sut: SutFile, suites: Sequence[Suite], driver: Driver) -> Verification:
+    """What will be run, with nothing known yet."""
+    began = datetime.now(UTC)
+    return Verification(
+        weir=__version__,
+        id=f"{sut.name}-verify-{began:%Y%m%d-%H%M%S}-{secrets.token_hex(2)}",
+        sut=sut.name,
+        title=sut.title,
+        driver=sut.driver,
+        system=driver.system,
+        started_at=began.isoformat(timespec="seconds"),
+        spec_sha256=spec_sha256(sut),
+        spec=sut.model_dump(mode="json"),
+        fidelity=list(driver.fidelity),
+        suites=[
+            SuiteResult(
+                name=suite.name,
+                title=suite.title,
+                cases=[CaseResult(name=case.name, title=case.title) for case in suite.cases],
+            )
+            for suite in suites
+        ],
+    )
+
+
+def spec_sha256(sut: SutFile) -> str:
+    """The same for files that are the same when all defaults are filled in, and for no others."""
+    spec = json.dumps(sut.model_dump(mode="json"), sort_keys=True)
+    return hashlib.sha256(spec.encode()).hexdigest()
+
+
+class Run:
+    """One verification; `found`: planned, or of a run that was interrupted, whose cases that ended stay."""
+
+    def __init__(
+        self,
+        sut: SutFile,
+        suites: Sequence[Suite],
+        driver: Driver,
+        found: Verification,
+        *,
+        keep: Keep,
+        told: Told,
+    ) -> None:
+        self._sut = sut
+        self._suites = {suite.name: suite for suite in suites}
+        self._driver = driver
+        self.found = found
+        self._keep = keep
+        self._told = told
+
+    def run(self) -> Verification:
+        """To its end, or to Ctrl-C: then it is interrupted. WeirError where nothing can be verified."""
+        found, began, before_s = self.found, time.monotonic(), self.found.seconds
+        self._driver.require()
+        found.interrupted = False
+        found.fingerprint = fabric.fingerprint(0, "unknown", {})
+        try:
+            with stop_signals.held():
+                try:
+                    self._cases()
+                except KeyboardInterrupt:
+                    found.interrupted = True
+                    stop_signals.discard()
+        except KeyboardInterrupt:
+            found.interrupted = True
+        for suite in found.suites:
+            suite.verdicts = list(verdicts(suite, self._sut.sla))
+        found.finished_at = datetime.now(UTC).isoformat(timespec="seconds")
+        found.seconds = round(before_s + time.monotonic() - began, 1)
+        self._keep(found)
+        return found
+
+    def _cases(self) -> None:
+        self._keep(self.found)
+        for suite in self.found.suites:
+            for number, case in enumerate(suite.cases):
+                if case.outcome != "not run":
+                    continue
+                stop_signals.check()
+                wanted = next(one for one in self._suites[suite.name].cases if one.name == case.name)
+                suite.cases[number] = executed(wanted, self._driver, self._sut.case_time_limit_s)
+                self._keep(self.found)
+                self._told(suite, suite.cases[number])
+
+
+def executed(case: Case, driver: Driver, limit_s: float) -> CaseResult:
+    """One case, to its end. An error of the cloud's is its outcome; Ctrl-C is not."""
+    running = Running(driver, limit_s)
+    found = CaseResult(name=case.name, title=case.title)
+    try:
+        case.run(running)
+        found.outcome = "passed"
+    except WeirError as error:
+        found.outcome, found.why = "failed", str(error)
+    found.seconds = round(running.clock() - running.began_s - running.clean_up_s, 3)
+    found.clean_up_seconds = round(running.clean_up_s, 3)
+    found.operations, found.not_removed = running.operations, running.not_removed
+    if running.not_removed is not None and found.outcome == "passed":
+        found.outcome, found.why = "failed", f"what it made could not be removed: {running.not_removed}"
+    return found
+
+
+def verdicts(suite: SuiteResult, sla: SutSla) -> Iterator[Verdict]:
+    """Of one suite. A case that was not run, or was skipped, counts in none."""
+    run = [one for one in suite.cases if one.outcome in ("passed", "failed")]
+    failed = sum(one.outcome == "failed" for one in run)
+    left = suite.count("not run")
+    ratio = failed / len(run) if run else None
+    over = ratio is not None and ratio > sla.failure_ratio
+    known = ratio if not left or over else None
+    yield Verdict(
+        criterion=f"{suite.name}: cases that failed",
+        limit=sla.failure_ratio,
+        found=known,
+        unit="share",
+        share=known / sla.failure_ratio if known is not None and sla.failure_ratio else None,
+        met=known is not None and not over,
+        why=None if known is not None else f"{left} of {len(suite.cases)} cases were not run",
+    )
+    most_s = sla.time_s.max
+    if most_s is None:
+        return
+    passed = [one.seconds for one in run if one.outcome == "passed"]
+    longest_s = max(passed, default=None)
+    late = longest_s is not None and longest_s > most_s
+    known_s = longest_s if not left or late else None
+    yield Verdict(
+        criterion=f"{suite.name}: time of the longest case",
+        limit=most_s,
+        found=known_s,
+        unit="s",
+        share=known_s / most_s if known_s is not None else None,
+        met=known_s is not None and not late,
+        why=None if known_s is not None else "no case passed" if not left else f"{left} cases were not run",
+    )

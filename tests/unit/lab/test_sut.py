@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files of systems under test: what is read, and what is refused, with its line and what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from weir.lab import LabFileError
+from weir.lab.sut import load_sut
+
+GOOD = "weir: 1\nname: own\nsla: {failure_ratio: 0.1, time_s: {max: 30}}\n"
+
+
+def written(folder: Path, text: str) -> Path:
+    (folder / "sut.yml").write_text(text)
+    return folder
+
+
+def test_what_a_file_does_not_say_is_the_local_cloud_and_every_suite(tmp_path: Path) -> None:
+    found = load_sut(written(tmp_path, GOOD))
+    assert (found.driver, found.suites, found.local.compute_nodes) == ("local", ("healthcheck",), 2)
+    assert found.sla.time_s.max == 30
+    assert load_sut(tmp_path / "sut.yml") == found
+
+
+def test_the_file_that_comes_with_weir_is_good() -> None:
+    assert load_sut(Path(__file__).parents[3] / "labs" / "cloud").name == "own-cloud"
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("driver: opnstack", "sut.yml:4:1: driver: unknown value 'opnstack'; expected"),
+        ("suites: [health]", "sut.yml:4:10: suites[0]: unknown value 'health'; expected"),
+        ("suites: []", "suites: "),
+        ("local: {compute_nodes: 3}", "local.compute_nodes: is 3; expected"),
+        ("local: {security: ovs}", "local.security: unknown value 'ovs'"),
+        ("case_time_limit_s: 0", "case_time_limit_s: is 0; expected"),
+        ("slo: {}", "slo: unknown key"),
+    ],
+)
+def test_what_is_wrong_is_said_with_what_to_do(tmp_path: Path, more: str, said: str) -> None:
+    with pytest.raises(LabFileError) as refused:
+        load_sut(written(tmp_path, f"{GOOD}{more}\n"))
+    assert said in str(refused.value)

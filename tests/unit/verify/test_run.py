@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Verifications of a made-up cloud: what cases do, what a fault costs, and what the service level says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from weir.base.error import WeirError
+from weir.lab.sut import CaseTimes, SutFile, SutSla
+from weir.results.verification import CaseResult, SuiteResult, Verification
+from weir.verify.case import Case, Suite
+from weir.verify.run import Run, planned, verdicts
+
+from .made import HEALTHCHECK, MadeCloud, verified
+
+
+def outcomes(found: Verification) -> dict[str, str]:
+    return {case.name: case.outcome for suite in found.suites for case in suite.cases}
+
+
+def whys(found: Verification) -> set[str | None]:
+    return {case.why for suite in found.suites for case in suite.cases if case.outcome == "failed"}
+
+
+def test_a_cloud_that_works_passes_all_nine_cases_and_nothing_of_it_stands_any_more() -> None:
+    cloud = MadeCloud()
+    found = verified(cloud)
+    assert set(outcomes(found).values()) == {"passed"}
+    assert list(outcomes(found)) == [
+        "connection_check", "tenantnetwork1", "tenantnetwork2", "vmready1", "vmready2", "singlevm1",
+        "singlevm2", "vping_ssh", "vping_userdata",
+    ]  # fmt: skip
+    assert cloud.standing == 0
+    assert [one.new_project for one in cloud.stood] == [False, True] * 3 + [False, False]
+    assert [one.outcome for one in found.verdicts()] == ["met"]
+    operations = [one.name for one in found.suites[0].cases[5].operations]
+    assert operations == ["boot a server", "log in by SSH from outside"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "failed", "why"),
+    [
+        ({"services_down": "network does not answer"}, {"connection_check"}, "network does not answer"),
+        ({"does_not_stand": "no address"}, None, "no address"),
+        ({"router_state": "down"}, None, "router router is down, and should be active"),
+        ({"says": "welcome"}, {"singlevm1", "singlevm2", "vping_ssh", "vping_userdata"}, None),
+    ],
+)
+def test_a_fault_fails_the_cases_that_meet_it_with_its_cause_and_all_is_taken_down(
+    fault: dict[str, str], failed: set[str] | None, why: str | None
+) -> None:
+    cloud = replace(MadeCloud(), **fault)  # type: ignore[arg-type]
+    found = verified(cloud)
+    seen = {name for name, outcome in outcomes(found).items() if outcome == "failed"}
+    if failed is None:
+        assert len(seen) >= 6
+    else:
+        assert seen == failed
+    assert why is None or why in whys(found)
+    assert cloud.standing == 0
+    assert [one.outcome for one in found.verdicts()] == ["missed"]
+
+
+def test_what_is_not_removed_fails_a_case_that_would_have_passed() -> None:
+    found = verified(MadeCloud(not_removed="network stays"))
+    case = found.suites[0].cases[1]
+    assert (case.outcome, case.not_removed) == ("failed", "network stays")
+    assert case.why == "what it made could not be removed: network stays"
+
+
+def test_a_machine_that_lacks_something_verifies_nothing() -> None:
+    with pytest.raises(WeirError, match="no switch here"):
+        verified(MadeCloud(lacks="no switch here"))
+
+
+def interrupting(after: int) -> tuple[Suite, list[str]]:
+    """A suite of four cases; Ctrl-C comes in the one with that number, the first time."""
+    ran: list[str] = []
+
+    def run(name: str) -> None:
+        ran.append(name)
+        if name == f"case{after}" and ran.count(name) == 1:
+            raise KeyboardInterrupt
+
+    cases = tuple(Case(f"case{n}", "a case", lambda _, n=n: run(f"case{n}")) for n in range(4))  # type: ignore[misc]
+    return Suite("four", "Four?", cases), ran
+
+
+def test_an_interrupted_run_goes_on_with_the_cases_that_are_left() -> None:
+    suite, ran = interrupting(2)
+    sut, cloud = SutFile(weir=1, name="made"), MadeCloud()
+    kept: list[Verification] = []
+
+    def run(found: Verification) -> Verification:
+        keep = lambda one: kept.append(one.model_copy(deep=True))  # noqa: E731
+        return Run(sut, [suite], cloud, found, keep=keep, told=lambda *_: None).run()
+
+    first = run(planned(sut, [suite], cloud))
+    assert first.interrupted
+    assert outcomes(first) == {"case0": "passed", "case1": "passed", "case2": "not run", "case3": "not run"}
+    assert outcomes(kept[-1]) == outcomes(first)
+    assert [one.outcome for one in first.verdicts()] == ["not judged"]
+    second = run(Verification.read(first.model_dump_json()))
+    assert not second.interrupted
+    assert ran == ["case0", "case1", "case2", "case2", "case3"]
+    assert [one.outcome for one in second.verdicts()] == ["met"]
+
+
+def suite(*cases: tuple[str, float]) -> SuiteResult:
+    made = [
+        CaseResult(name=f"c{number}", title="", outcome=outcome, seconds=seconds)  # type: ignore[arg-type]
+        for number, (outcome, seconds) in enumerate(cases)
+    ]
+    return SuiteResult(name="some", title="", cases=made)
+
+
+@pytest.mark.parametrize(
+    ("cases", "wanted"),
+    [
+        ([("passed", 1.0), ("passed", 2.0)], ["met", "met"]),
+        ([("passed", 1.0), ("passed", 3.1)], ["met", "missed"]),
+        ([("passed", 1.0), ("failed", 9.0)], ["missed", "met"]),
+        ([("passed", 1.0), ("skipped", 0.0)], ["met", "met"]),
+        ([("passed", 1.0), ("not run", 0.0)], ["not judged", "not judged"]),
+        ([("failed", 1.0), ("not run", 0.0)], ["missed", "not judged"]),
+        ([("skipped", 0.0)], ["not judged", "not judged"]),
+    ],
+)
+def test_the_service_level_is_judged_by_cases_that_were_run(
+    cases: list[tuple[str, float]], wanted: list[str]
+) -> None:
+    sla = SutSla(failure_ratio=0.0, time_s=CaseTimes(max=3.0))
+    assert [one.outcome for one in verdicts(suite(*cases), sla)] == wanted
+
+
+def test_some_may_fail_where_the_level_says_so() -> None:
+    half = suite(("passed", 1.0), ("failed", 1.0))
+    assert [one.outcome for one in verdicts(half, SutSla(failure_ratio=0.5))] == ["met"]
+
+
+def test_a_case_that_takes_too_long_fails_by_that() -> None:
+    cloud = MadeCloud(says="never")
+    found = verified(cloud, SutFile(weir=1, name="made", case_time_limit_s=0.3), [HEALTHCHECK])
+    case = found.suites[0].cases[8]
+    assert case.outcome == "failed"
+    assert "has not said 'vPing OK'; last: booting" in (case.why or "")
