@@ -53,6 +53,11 @@ def sut(folder: Path, security: str = "none", isolation: str = "vxlan", nodes: i
     return folder
 
 
+def only(*names: str) -> list[str]:
+    """Options that choose cases."""
+    return [word for name in names for word in ("--case", name)]
+
+
 def verify(folder: Path, *more: str, **environment: str) -> tuple[subprocess.CompletedProcess[str], Path]:
     out = folder / "out"
     place = [] if "--resume" in more else ["-o", str(out)]
@@ -65,7 +70,8 @@ def verify(folder: Path, *more: str, **environment: str) -> tuple[subprocess.Com
 
 @pytest.mark.usefixtures("untouched")
 @pytest.mark.parametrize(
-    ("security", "isolation", "nodes"), [("bridge-filter", "vxlan", 2), ("ovs-conntrack", "gre", 1)]
+    ("security", "isolation", "nodes"),
+    [("bridge-filter", "vxlan", 2), pytest.param("ovs-conntrack", "gre", 1, marks=pytest.mark.slow)],
 )
 def test_nine_of_nine_pass_and_the_reports_say_so(
     security: str, isolation: str, nodes: int, tmp_path: Path
@@ -99,7 +105,8 @@ def test_a_dhcp_server_that_knows_nobody_fails_what_needs_an_address_with_that_c
     real = shutil.which("dnsmasq")
     keep = 'case $word in --dhcp-host=*) ;; *) set -- "$@" "$word" ;; esac'
     script = f'for word; do shift; {keep}; done\nexec {real} "$@"'
-    done, _ = verify(sut(tmp_path), **broken(tmp_path, "dnsmasq", script))
+    cases = only("tenantnetwork1", "singlevm1")
+    done, _ = verify(sut(tmp_path), *cases, **broken(tmp_path, "dnsmasq", script))
     assert done.returncode == FAILED, done.stderr
     found = {case.name: case for case in Verification.model_validate_json(done.stdout).suites[0].cases}
     assert found["singlevm1"].outcome == "failed"
@@ -110,8 +117,9 @@ def test_a_dhcp_server_that_knows_nobody_fails_what_needs_an_address_with_that_c
 def test_a_switch_that_dies_in_the_middle_of_a_case_fails_it_and_the_next_ones_go_on(
     tmp_path: Path, untouched: Path
 ) -> None:
+    cases = only("connection_check", "tenantnetwork1", "tenantnetwork2", "vmready1")
     run = subprocess.Popen(
-        [*WEIR, "verify", str(sut(tmp_path)), "--json", "-o", str(tmp_path / "out")],
+        [*WEIR, "verify", str(sut(tmp_path)), "--json", *cases, "-o", str(tmp_path / "out")],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     seen: set[Path] = set()
@@ -129,24 +137,25 @@ def test_a_switch_that_dies_in_the_middle_of_a_case_fails_it_and_the_next_ones_g
         time.sleep(0.01)
     said, complained = run.communicate(timeout=60)
     assert run.returncode == FAILED, complained
-    cases = Verification.model_validate_json(said).suites[0].cases
-    failed = [one for one in cases if one.outcome == "failed"]
-    assert [one.name for one in failed] == [cases[2].name]
+    found = Verification.model_validate_json(said).suites[0].cases
+    failed = [one for one in found if one.outcome == "failed"]
+    assert [one.name for one in failed] == [found[2].name]
     assert failed[0].why
-    assert all(one.not_removed is None for one in cases)
+    assert all(one.not_removed is None for one in found)
 
 
 def outcomes(out: Path) -> list[str]:
     """Of a run's cases so far."""
     path = out / "verification.json"
-    found = json.loads(path.read_text())["suites"][0]["cases"] if path.exists() else []
+    found: list[dict[str, str]] = json.loads(path.read_text())["suites"][0]["cases"] if path.exists() else []
     return [one["outcome"] for one in found]
 
 
 def test_ctrl_c_takes_down_what_stands_and_resume_runs_the_rest(tmp_path: Path, untouched: Path) -> None:
     out = tmp_path / "out"
+    cases = only("connection_check", "tenantnetwork1", "vmready1", "vping_ssh")
     run = subprocess.Popen(
-        [*WEIR, "verify", str(sut(tmp_path)), "-o", str(out)],
+        [*WEIR, "verify", str(sut(tmp_path)), *cases, "-o", str(out)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     deadline = time.monotonic() + 100
@@ -160,12 +169,12 @@ def test_ctrl_c_takes_down_what_stands_and_resume_runs_the_rest(tmp_path: Path, 
     assert list(untouched.glob("*.journal")) == []
     first = Verification.model_validate_json((out / "verification.json").read_text())
     kept = [one for one in first.suites[0].cases if one.outcome == "passed"]
-    assert 2 <= len(kept) < 9
+    assert 2 <= len(kept) < 4
     done, _ = verify(tmp_path, "--resume", str(out))
     assert done.returncode == OK, done.stderr
     second = Verification.model_validate_json(done.stdout)
     assert second.id == first.id
-    assert [one.outcome for one in second.suites[0].cases] == ["passed"] * 9
+    assert [one.outcome for one in second.suites[0].cases] == ["passed"] * 4
     assert second.suites[0].cases[: len(kept)] == kept
     again, _ = verify(tmp_path, "--resume", str(out))
     assert (again.returncode, "has run all its cases" in again.stderr) == (2, True)
@@ -182,7 +191,10 @@ def test_killed_in_a_case_it_leaves_what_the_next_weir_removes(tmp_path: Path, u
         time.sleep(0.02)
     run.kill()
     run.wait()
-    assert clean_leftovers() == [found[0].parents[1].name]
+    while not (removed := clean_leftovers()):  # a tool that it had just started still holds its lock
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    assert removed == [found[0].parents[1].name]
 
 
 def test_a_dry_run_names_the_cases_and_needs_no_root(tmp_path: Path) -> None:

@@ -34,6 +34,12 @@ def verify(
         list[str] | None,
         typer.Option("--suite", "-s", metavar="NAME", help="healthcheck, or all; absent: those of the file."),
     ] = None,
+    case: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--case", "-c", metavar="NAME", help="Only that case, several times: these; absent: all."
+        ),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be run; run nothing.")] = False,
     resume: Annotated[
         Path | None,
@@ -51,7 +57,7 @@ def verify(
     from weir.verify.drivers import DRIVERS
 
     sut = load_sut(path)
-    chosen = _suites(sut, suite or [])
+    chosen = _of_cases(_suites(sut, suite or []), case or [])
     if dry_run:
         print("\n".join(_listing(sut, chosen)))
         return
@@ -81,6 +87,19 @@ def _suites(sut: SutFile, names: list[str]) -> list[Suite]:
             raise CommandError(f"unknown suite {name!r}{meant}; expected one of {expected}", USAGE)
     wanted = sut.suites if not names or ALL in names else names
     return [one for name, one in SUITES.items() if name in wanted]
+
+
+def _of_cases(suites: list[Suite], names: list[str]) -> list[Suite]:
+    from dataclasses import replace
+
+    known = [one.name for each in suites for one in each.cases]
+    for name in names:
+        if name not in known:
+            raise CommandError(f"unknown case {name!r}; expected one of {', '.join(known)}", USAGE)
+    if not names:
+        return suites
+    some = [replace(one, cases=tuple(each for each in one.cases if each.name in names)) for one in suites]
+    return [one for one in some if one.cases]
 
 
 def _listing(sut: SutFile, suites: list[Suite]) -> list[str]:
@@ -118,6 +137,7 @@ def _run(
 ) -> tuple[Verification, Path]:
     from weir.store.files import check_folder, write_file
     from weir.verify.run import Run, planned
+    from weir.verify.suites import SUITES
 
     found = before or planned(sut, suites, driver)
     check_folder(output or RESULTS, "--output")
@@ -126,7 +146,8 @@ def _run(
     def keep(found: Verification) -> None:
         write_file(folder / _FILE, found.model_dump_json(indent=2) + "\n", "", folders=True)
 
-    return Run(sut, suites, driver, found, keep=keep, told=_told).run(), folder
+    known = [*SUITES.values()] if before is not None else suites
+    return Run(sut, known, driver, found, keep=keep, told=_told).run(), folder
 
 
 def _shown(found: Verification, folder: Path, *, as_json: bool) -> None:

@@ -40,7 +40,7 @@ def page(found: Verification) -> str:
             tag("a", "system", href="#system"),
             aria_label="Sections",
         ),
-        tag("main", _head(found), tag("p", headline(found), class_="headline", role="note"), parts),
+        tag("main", _head(found), _headline(found), parts),
     )
     return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
 
@@ -67,6 +67,13 @@ def _head(found: Verification) -> Markup:
         tag("dl", [tag("div", tag("dt", name), tag("dd", value)) for name, value in facts], class_="facts"),
         class_="head",
     )
+
+
+def _headline(found: Verification) -> Markup:
+    """In a box where it is bad news."""
+    if not found.interrupted and all(one.outcome == "met" for one in found.verdicts()):
+        return tag("p", tag("b", headline(found)))
+    return tag("p", headline(found), class_="headline", role="note")
 
 
 def _section(place: str, title: str, words: str, *content: Markup) -> Markup:
