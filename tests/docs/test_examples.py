@@ -11,6 +11,7 @@ import pytest
 
 from weir.lab import load_lab
 from weir.lab.of_tenants import has_tenants
+from weir.lab.sut import load_sut
 from weir.lab.tenants_load import load_tenants
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,6 +31,9 @@ def test_lab_in_the_documentation_is_valid(tmp_path: Path, name: str, text: str)
     file.write_text(text, encoding="utf-8")
     for capture in re.findall(r"[\w-]+\.pcap", text):
         (tmp_path / capture).touch()
+    if "\ndriver:" in text:
+        assert load_sut(file).name, name
+        return
     if has_tenants(file):
         assert load_tenants(file).name, name
         return

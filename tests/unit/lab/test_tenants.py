@@ -53,7 +53,7 @@ def test_what_measures_chains_says_who_builds_tenants(tmp_path: Path) -> None:
     ("changed", "expected"),
     [
         (("ovs-conntrack", "ovs"), "lab.yml:3:9: cloud.security: unknown value 'ovs'; expected one of"),
-        (("instances: 2", "instances: 0"), "tenants[0].instances: is 0; expected a whole number from 1"),
+        (("instances: 2", "instances: -1"), "tenants[0].instances: is -1; expected a whole number from 0"),
         (("floating: 1", "floating: 3"), "floating addresses for 3 of 2 instances"),
         (("protocol: tcp", "protocol: icmp"), "has ports, and icmp has none"),
         (("[80, 90]", "[90, 80]"), "has a first port above its last"),
