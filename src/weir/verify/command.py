@@ -36,9 +36,7 @@ def verify(
     ] = None,
     case: Annotated[
         list[str] | None,
-        typer.Option(
-            "--case", "-c", metavar="NAME", help="Only that case, several times: these; absent: all."
-        ),
+        typer.Option("--case", metavar="NAME", help="Only that case; several times: these; absent: all."),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be run; run nothing.")] = False,
     resume: Annotated[
