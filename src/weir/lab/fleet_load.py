@@ -4,18 +4,16 @@
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from weir.base.record import SCHEMA_ID
-from weir.lab.complaint import Complaint, complaints_about, located, show
+from weir.lab.complaint import Complaint, show
 from weir.lab.fleet import CHAINS_MAX, HOSTS_MAX, FleetFile
-from weir.lab.problem import LabFileError, nearest
-from weir.lab.source import FileKind, KeyPath, read_source
+from weir.lab.problem import nearest
+from weir.lab.read_checked import read_checked
+from weir.lab.source import FileKind, KeyPath
 
 FLEET = FileKind("a fleet", "fleet.yml", "weir, name, hosts, chains, …")
 
@@ -28,21 +26,7 @@ def fleet_schema() -> dict[str, Any]:
 
 def load_fleet(path: str | Path) -> FleetFile:
     """Reads and checks a fleet file, or `fleet.yml` in a directory. LabFileError has all its problems."""
-    path = Path(path)
-    if path.is_dir() and (path / FLEET.file).is_file():
-        path = path / FLEET.file
-    source = read_source(path, FLEET)
-    problems = list(source.problems)
-    fleet = None
-    try:
-        fleet = FleetFile.model_validate_json(json.dumps(source.values), strict=True)
-    except ValidationError as error:
-        problems += [located(source, one) for one in complaints_about(error, fleet_schema())]
-    if fleet is not None:
-        problems += [located(source, one) for one in _complaints(fleet)]
-    if problems or fleet is None:
-        raise LabFileError(dict.fromkeys(problems))
-    return fleet
+    return read_checked(path, FLEET, FleetFile, fleet_schema(), _complaints)
 
 
 def _complaints(fleet: FleetFile) -> Iterator[Complaint]:

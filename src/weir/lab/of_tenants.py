@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from weir.lab.problem import LabFileError
+from weir.lab.read_checked import file_of
 from weir.lab.source import FileKind, read_source
 
 TENANTS = FileKind("a lab with tenants", "lab.yml", "weir, name, cloud, tenants")
@@ -24,4 +25,4 @@ def has_tenants(path: str | Path) -> bool:
 
 def tenants_file(path: Path) -> Path:
     """The file itself, of a directory that has one."""
-    return path / TENANTS.file if path.is_dir() and (path / TENANTS.file).is_file() else path
+    return file_of(path, TENANTS)

@@ -5,18 +5,16 @@ what it says, or to all that is wrong with it."""
 from __future__ import annotations
 
 import functools
-import json
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import BeforeValidator, Field
 
 from weir.base.cloud import Isolation, Security
 from weir.base.record import ONE_OR_MANY, SCHEMA_ID, LabSection, listed
-from weir.lab.complaint import complaints_about, located
 from weir.lab.lab import Name
-from weir.lab.problem import LabFileError
-from weir.lab.source import FileKind, read_source
+from weir.lab.read_checked import read_checked
+from weir.lab.source import FileKind
 from weir.lab.units import Seconds
 
 SUT = FileKind("a system under test", "sut.yml", "weir, name, driver")
@@ -78,16 +76,4 @@ def sut_schema() -> dict[str, Any]:
 
 def load_sut(path: str | Path) -> SutFile:
     """Reads and checks one, or `sut.yml` in a directory. LabFileError has all its problems."""
-    path = Path(path)
-    if path.is_dir() and (path / SUT.file).is_file():
-        path = path / SUT.file
-    source = read_source(path, SUT)
-    problems = list(source.problems)
-    found = None
-    try:
-        found = SutFile.model_validate_json(json.dumps(source.values), strict=True)
-    except ValidationError as error:
-        problems += [located(source, one) for one in complaints_about(error, sut_schema())]
-    if problems or found is None:
-        raise LabFileError(dict.fromkeys(problems))
-    return found
+    return read_checked(path, SUT, SutFile, sut_schema())

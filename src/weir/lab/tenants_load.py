@@ -5,19 +5,15 @@ from __future__ import annotations
 
 import functools
 import ipaddress
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from weir.base.cloud import OUTSIDE, SHARED
 from weir.base.record import SCHEMA_ID
-from weir.lab.complaint import Complaint, complaints_about, located
+from weir.lab.complaint import Complaint
 from weir.lab.of_tenants import TENANTS, tenants_file
-from weir.lab.problem import LabFileError
-from weir.lab.source import read_source
+from weir.lab.read_checked import read_checked
 from weir.lab.tenants import RESERVED_NAMES, TENANTS_MAX, TenantFunction, TenantsFile
 from weir.lab.tenants_measure import STREAMS_MAX
 
@@ -34,17 +30,7 @@ def tenants_schema() -> dict[str, Any]:
 
 def load_tenants(path: str | Path) -> TenantsFile:
     """Reads and checks it. LabFileError has all its problems."""
-    source = read_source(tenants_file(Path(path)), TENANTS)
-    problems = list(source.problems)
-    found = None
-    try:
-        found = TenantsFile.model_validate_json(json.dumps(source.values), strict=True)
-    except ValidationError as error:
-        problems += [located(source, one) for one in complaints_about(error, tenants_schema())]
-    if found is not None:
-        problems += [located(source, one) for one in _complaints(found)]
-    if problems or found is None:
-        raise LabFileError(dict.fromkeys(problems))
+    found = read_checked(path, TENANTS, TenantsFile, tenants_schema(), _complaints)
     return found.within(tenants_file(Path(path)).resolve().parent)
 
 

@@ -26,6 +26,7 @@ from weir.lab.lab import Lab
 from weir.lab.packet_fields import PacketFields
 from weir.lab.traffic import Traffic
 from weir.plan.function_commands import commands_step
+from weir.plan.limited import control_group_step
 from weir.plan.memory import memory_mb, programs_memory_mb, queue_size
 from weir.plan.topology import PlanError, station
 from weir.technology.kernel_links import silent_namespace
@@ -213,7 +214,14 @@ def _program_steps(
     cores = ",".join(map(str, node.cores))
     values = port_values(topology, lab, node)
     values |= {"cores": cores, "memory_mb": str(program.memory_mb), "file_prefix": node.name}
-    yield _control_group(node, program, netns)
+    yield control_group_step(
+        node.name,
+        netns,
+        cores=node.cores,
+        memory_limit_mb=program.memory_limit_mb or 0,
+        processes=program.processes,
+        contained=program.container is not None,
+    )
     if program.commands:
         yield _commands(topology, lab, node, program, values)
     where = f" on core {cores}" if cores else ""
@@ -253,26 +261,6 @@ def _program_steps(
         },
         text=f"start in {netns}{where}: {_started(program, values)}",
         undo_text=f"end it by {program.stop_signal}, and all else in {netns}",
-    )
-
-
-def _control_group(node: Node, program: ProgramFunction, netns: str) -> Step:
-    """`memory_limit_mb`: 0 where the machine is to say."""
-    memory = f"{program.memory_limit_mb} MB" if program.memory_limit_mb else "half of the available memory"
-    return Step(
-        kind="control-group",
-        name=f"control-group:{node.name}",
-        params={
-            "netns": netns,
-            "node": node.name,
-            "cores": list(node.cores),
-            "memory_limit_mb": program.memory_limit_mb or 0,
-            "processes": program.processes,
-            "contained": program.container is not None,
-            "required": False,
-        },
-        text=f"limit {node.name} to {memory} and {program.processes} processes and threads",
-        undo_text="kill all that is left of it, wherever it is",
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from weir.base.cloud import CloudTopology, Instance, InstanceSystem, Network
 from weir.base.step import Step
 from weir.plan.cloud.names import hosts_file, resolver_file
+from weir.plan.limited import control_group_step
 
 
 def system_steps(
@@ -15,20 +16,8 @@ def system_steps(
 ) -> Iterator[Step]:
     """Two."""
     netns = topology.namespace(instance.name)
-    yield Step(
-        kind="control-group",
-        name=f"control-group:{instance.name}",
-        params={
-            "netns": netns,
-            "node": instance.name,
-            "cores": [],
-            "memory_limit_mb": system.memory_limit_mb,
-            "processes": system.processes,
-            "contained": False,
-            "required": False,
-        },
-        text=f"limit {instance.name} to {system.memory_limit_mb} MB and {system.processes} processes",
-        undo_text="kill all that is left of it",
+    yield control_group_step(
+        instance.name, netns, memory_limit_mb=system.memory_limit_mb, processes=system.processes
     )
     yield Step(
         kind="instance-system",
