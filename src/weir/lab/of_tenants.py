@@ -6,8 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from weir.lab.problem import LabFileError
-from weir.lab.read_checked import file_of
-from weir.lab.source import FileKind, read_source
+from weir.lab.source import FileKind, file_of, read_source
 
 TENANTS = FileKind("a lab with tenants", "lab.yml", "weir, name, cloud, tenants")
 _KEY = "tenants"

@@ -12,15 +12,9 @@ from pydantic import BaseModel, ValidationError
 
 from weir.lab.complaint import Complaint, complaints_about, located
 from weir.lab.problem import LabFileError
-from weir.lab.source import FileKind, read_source
+from weir.lab.source import FileKind, file_of, read_source
 
 Shape = TypeVar("Shape", bound=BaseModel)
-
-
-def file_of(path: str | Path, kind: FileKind) -> Path:
-    """The file itself, of a directory that has one of that kind."""
-    path = Path(path)
-    return path / kind.file if path.is_dir() and (path / kind.file).is_file() else path
 
 
 def read_checked(

@@ -249,3 +249,9 @@ class _Reader:
     def _note(self, path: KeyPath, node: Node) -> None:
         mark = node.start_mark
         self.source.places[path] = Place(mark.line + 1, mark.column + 1, dotted(path))
+
+
+def file_of(path: str | Path, kind: FileKind) -> Path:
+    """The file itself, of a directory that has one of that kind."""
+    path = Path(path)
+    return path / kind.file if path.is_dir() and (path / kind.file).is_file() else path

@@ -25,8 +25,7 @@ from weir.lab.kernel import SIDES, filled
 from weir.lab.lab import Lab
 from weir.lab.packet_fields import PacketFields
 from weir.lab.traffic import Traffic
-from weir.plan.function_commands import commands_step
-from weir.plan.limited import control_group_step
+from weir.plan.function_steps import commands_step, control_group_step
 from weir.plan.memory import memory_mb, programs_memory_mb, queue_size
 from weir.plan.topology import PlanError, station
 from weir.technology.kernel_links import silent_namespace

@@ -27,7 +27,7 @@ from weir.plan.cloud.parts import bridge, interface, routes, ruleset, silent, wi
 from weir.plan.cloud.routers import dhcp_host_steps, dhcp_server_step, router_steps
 from weir.plan.cloud.systems import system_steps
 from weir.plan.cloud.tester import tester_steps
-from weir.plan.function_commands import commands_step
+from weir.plan.function_steps import commands_step
 
 _FILTERS_BRIDGED = [
     f"net.bridge.bridge-nf-call-{tables}" for tables in ("iptables", "ip6tables", "arptables")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from weir.base.cloud import CloudTopology, Instance, InstanceSystem, Network
 from weir.base.step import Step
 from weir.plan.cloud.names import hosts_file, resolver_file
-from weir.plan.limited import control_group_step
+from weir.plan.function_steps import control_group_step
 
 
 def system_steps(
