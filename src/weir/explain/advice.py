@@ -18,6 +18,7 @@ from weir.explain.verdict import Verdict
 from weir.lab.nf import network_functions
 from weir.results.explanation import Advice, Second
 from weir.results.result import Fingerprint, Setup
+from weir.results.tenants import RECORD
 
 _WORTH = 0.005
 _NETFILTER = frozenset({"netfilter", "conntrack"})
@@ -47,6 +48,8 @@ def advice(one: Analysis, verdict: Verdict, setup: Setup, machine: Fingerprint) 
 
 def _can_be(measure: Measure, setup: Setup, machine: Fingerprint) -> bool:
     """What is done already, or cannot be done there, is not advised."""
+    if measure.of_clouds != any(RECORD in case.records for case in setup.cases):
+        return False
     functions = setup.topology.functions() if setup.topology is not None else ()
     if measure.effect == "deciding stages":
         return bool(functions) and not any(node.fastpath_flows for node in functions)

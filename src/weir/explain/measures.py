@@ -30,6 +30,8 @@ class Measure:
     metric: str
     effect: Effect
     when_not: str
+    of_clouds: bool = False
+    """Whether it is for tenants' clouds, and for nothing else."""
 
 
 def _against(*kinds: LimitKind) -> frozenset[LimitKind]:
@@ -212,5 +214,23 @@ MEASURES = (
         "L1 rate of one direction",
         "none",
         "a core becomes full before: see what is second",
+    ),
+    Measure(
+        "More CPUs for switches and kernel (cores: {system: [1, 2, …]})",
+        _against("kernel", "switch"),
+        "f_a",
+        "busy share of each of them; received against generated",
+        "second core",
+        "one switch, or the kernel's work for one interface, is what fills a core: each stays on one",
+        of_clouds=True,
+    ),
+    Measure(
+        "No filtering bridge at instances (cloud: {security: ovs-conntrack}, or none)",
+        _against("kernel"),
+        "f_t",
+        "ratio to bridge-filter in the same lab (measure: {security: [bridge-filter, ovs-conntrack]})",
+        "none",
+        "the cloud under test has it",
+        of_clouds=True,
     ),
 )

@@ -8,9 +8,9 @@ import io
 import pytest
 from rich.console import Console
 
-from weir.explain import CaseExplanation, Explanation
+from weir.explain import CaseExplanation, Explanation, explain_case
 from weir.explain.text import show
-from weir.results.result import LeftOut
+from weir.results.result import Case, Fingerprint, LeftOut, Setup
 
 from .made import HZ, OFFERED, area, core_load, explained, pmd, softirq, the_tester, topology, trial, verdict
 
@@ -160,3 +160,15 @@ def test_time_that_others_had_is_none_that_threads_and_kernel_could_have() -> No
     assert of_a_cloud(0.3, 0.5, left_out=[others]).limit.kind == "switch"
     slowed = LeftOut(core=1, from_us=0.0, to_us=200_000.0, by="slowed")
     assert of_a_cloud(0.3, 0.5, left_out=[slowed]).limit.kind == "queue"
+
+
+def test_what_helps_a_cloud_is_none_of_what_helps_chains() -> None:
+    main = area("compute1:ovs-vswitchd.main", 0.3, core=1, kind="thread")
+    one = trial([*the_tester(), main, softirq(0.65)], {("x:eth0", "interface_tx_dropped"): LOST})
+    case = Case(frame="64", mean_frame_bytes=64, trials=[one], records={"tenants": {}})
+    setup = Setup(technology="none", chain="4 of 4", datapath="Open vSwitch", cases=[case])
+    machine = Fingerprint.model_construct(tsc_hz=HZ, numa_nodes=1)
+    advised = [each.measure for each in explain_case(setup, case, machine).advice]
+    assert len(advised) == 2
+    assert any("cores: {system" in each for each in advised)
+    assert not [each.measure for each in by_the_kernel().advice if "security" in each.measure]
