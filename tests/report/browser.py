@@ -17,6 +17,11 @@ def load_page(text: str, folder: Path, width_px: int = 1400) -> tuple[str, str]:
     """The page's DOM after its script has run, and what the browser wrote on its console."""
     page = folder / "page.html"
     page.write_text(text, encoding="utf-8")
+    return load(page.as_uri(), folder, width_px)
+
+
+def load(url: str, folder: Path, width_px: int = 1400) -> tuple[str, str]:
+    """The same of a page that is there, or that 127.0.0.1 serves."""
     quiet = ("disable-quic", "no-first-run", "disable-background-networking", "disable-component-update")
     done = subprocess.run(
         [
@@ -26,13 +31,13 @@ def load_page(text: str, folder: Path, width_px: int = 1400) -> tuple[str, str]:
             "--disable-gpu",
             *(f"--{flag}" for flag in quiet),
             "--disable-sync",
-            "--host-resolver-rules=MAP * ~NOTFOUND",
+            "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
             f"--user-data-dir={folder / 'profile'}",
             f"--window-size={width_px},1000",
             "--virtual-time-budget=8000",
             "--enable-logging=stderr",
             "--dump-dom",
-            page.as_uri(),
+            url,
         ],
         capture_output=True,
         text=True,

@@ -62,8 +62,10 @@ def cloud(keys: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stan
     ingress = [{"protocol": "tcp", "ports": [22, 22]}]
     tenant = {"name": "blue", "instances": 2, "floating": 2, "system": system, "ingress": ingress}
     text = json.dumps({"weir": 1, "name": "cloud", "tenants": [tenant]})
-    with standing(text, run_dir=tmp_path_factory.mktemp("run")) as made:
-        yield made
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WEIR_PLANTED", "a secret of whoever runs weir")
+        with standing(text, run_dir=tmp_path_factory.mktemp("run")) as made:
+            yield made
 
 
 def ssh(
@@ -115,6 +117,10 @@ def test_nothing_of_the_host_is_seen_from_inside(cloud: StandingCloud, keys: Pat
     assert "ovs-vswitchd" not in shown
     assert "weir" not in shown.replace("weir-", "")
     assert "home" not in shown.split()
+    assert said(cloud, keys, "ls /run").split() == ["dropbear.pid", "host_key", "user-data"]
+    mounted = [line.split()[1] for line in said(cloud, keys, "cat /proc/mounts").splitlines()]
+    assert not [place for place in mounted if place.startswith("/run/")]
+    assert "WEIR_PLANTED" not in said(cloud, keys, "tr '\\0' ' ' </proc/1/environ")
     processes = said(cloud, keys, "ls -d /proc/[0-9]*").split()
     assert 1 < len(processes) < 12
 

@@ -100,6 +100,7 @@ def broken(folder: Path, name: str, script: str) -> dict[str, str]:
     return {"PATH": f"{there}:{os.environ['PATH']}"}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("untouched")
 def test_a_dhcp_server_that_knows_nobody_fails_what_needs_an_address_with_that_cause(tmp_path: Path) -> None:
     real = shutil.which("dnsmasq")
@@ -114,6 +115,7 @@ def test_a_dhcp_server_that_knows_nobody_fails_what_needs_an_address_with_that_c
     assert found["tenantnetwork1"].outcome == "passed"
 
 
+@pytest.mark.slow
 def test_a_switch_that_dies_in_the_middle_of_a_case_fails_it_and_the_next_ones_go_on(
     tmp_path: Path, untouched: Path
 ) -> None:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from weir.results.host_graph import HostGraph, Namespace
 
 
+WATCHED_S = 1.0
 _FORMS = {
     "text": "graph_text",
     "mermaid": "graph_mermaid",
@@ -65,6 +66,16 @@ def graph(
             "NAMESPACE/ADDRESS.",
         ),
     ] = None,
+    watch: Annotated[
+        bool,
+        typer.Option(
+            "--watch",
+            help="Again and again, until Ctrl-C: text, or with -f html a page that is served on loopback.",
+        ),
+    ] = False,
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65535, help="Of that page; 0: one that is free.")
+    ] = 0,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it there.")
     ] = None,
@@ -76,17 +87,24 @@ def graph(
     """
     from weir.fabric.host_graph import read
 
+    if watch and (form not in ("text", "html") or output is not None):
+        raise CommandError("--watch shows text, or with -f html a page; it writes no file", USAGE)
     deployment = _deployed(lab) if lab is not None else None
 
     if output is not None:
         from weir.store.files import check_file
 
         check_file(output, "--output")
-    found = read(interval_s, path)
-    if deployment is not None:
-        found = _compared(found, deployment)
-    if only:
-        found = _narrowed(found, only)
+
+    def look(between_s: float) -> HostGraph:
+        found = read(between_s, path)
+        found = _compared(found, deployment) if deployment is not None else found
+        return _narrowed(found, only) if only else found
+
+    if watch:
+        _watched(look, interval_s or WATCHED_S, form, port)
+        return
+    found = look(interval_s)
     text = _rendered(found, form)
     if output is None:
         print(text, end="")
@@ -97,6 +115,21 @@ def graph(
         print(f"wrote {output}")
     if found.differences:
         raise typer.Exit(FAILED)
+
+
+def _watched(look: Callable[[float], HostGraph], interval_s: float, form: str, port: int) -> None:
+    from weir.cli.graph_watch import watch_page, watch_text
+    from weir.report.graph_page import document
+
+    try:
+        if form == "text":
+            watch_text(lambda: look(interval_s), lambda found: _rendered(found, form))
+        else:
+            watch_page(
+                lambda: look(interval_s), lambda found: document.render(found, watched_s=interval_s), port
+            )
+    except KeyboardInterrupt:
+        print()
 
 
 def _deployed(lab: str) -> Deployment:

@@ -37,15 +37,19 @@ class Running:
 
     def left_s(self) -> float:
         """CloudError if its time is over."""
-        left = self.limit_s - (self.clock() - self.began_s)
-        if self.over():
+        left = self.limit_s - self.took_s()
+        if left <= 0:
             done = self.operations[-1].name if self.operations else "it began"
             raise CloudError(f"the case has not ended within {self.limit_s:g} s; last, {done}")
         return left
 
     def over(self) -> bool:
         """Whether its time is."""
-        return self.clock() - self.began_s >= self.limit_s
+        return self.took_s() >= self.limit_s
+
+    def took_s(self) -> float:
+        """So far, without clean-up."""
+        return self.clock() - self.began_s - self.clean_up_s
 
     def pause(self) -> None:
         """Between two looks at something that takes its time. Ctrl-C."""
@@ -71,6 +75,7 @@ class Running:
         with self.doing(what) as done:
             standing = held.enter_context(self.driver.stack(wanted, self.left_s()))
         try:
+            self.left_s()
             done.found = ", ".join(f"{one.kind} {one.name}" for one in standing.resources())
             yield standing
         finally:

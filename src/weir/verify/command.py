@@ -54,6 +54,10 @@ def verify(
     from weir.lab.sut import load_sut
     from weir.verify.drivers import DRIVERS
 
+    if resume is not None and (suite or case or output is not None):
+        raise CommandError(
+            "--resume goes on with what was begun; leave --suite, --case and --output out", USAGE
+        )
     sut = load_sut(path)
     chosen = _of_cases(_suites(sut, suite or []), case or [])
     if dry_run:
@@ -111,6 +115,7 @@ def _listing(sut: SutFile, suites: list[Suite]) -> list[str]:
 def _interrupted(folder: Path, sut: SutFile) -> Verification:
     from pydantic import ValidationError
 
+    from weir import __version__
     from weir.base.record import fault_text
     from weir.results.verification import Verification
     from weir.verify.run import spec_sha256
@@ -125,6 +130,9 @@ def _interrupted(folder: Path, sut: SutFile) -> Verification:
         raise CommandError(f"{path}: is no verification: {fault_text(error)}", USAGE) from error
     if found.spec_sha256 != spec_sha256(sut):
         raise CommandError(f"{path} is of another file than this one; run it anew", USAGE)
+    if found.weir != __version__:
+        message = f"{found.id} was begun by Weir {found.weir}, and this is {__version__}; run it anew"
+        raise CommandError(message, USAGE)
     if all(case.outcome != "not run" for suite in found.suites for case in suite.cases):
         raise CommandError(f"{found.id} has run all its cases; run it anew, without --resume", USAGE)
     return found

@@ -105,26 +105,38 @@ class Run:
                     continue
                 stop_signals.check()
                 wanted = next(one for one in self._suites[suite.name].cases if one.name == case.name)
-                suite.cases[number] = executed(wanted, self._driver, self._sut.case_time_limit_s)
+                found, interrupted = executed(wanted, self._driver, self._sut.case_time_limit_s)
+                suite.cases[number] = found
                 self._keep(self.found)
-                self._told(suite, suite.cases[number])
+                if interrupted:
+                    raise KeyboardInterrupt
+                self._told(suite, found)
 
 
-def executed(case: Case, driver: Driver, limit_s: float) -> CaseResult:
-    """One case, to its end. An error of the cloud's is its outcome; Ctrl-C is not."""
+def executed(case: Case, driver: Driver, limit_s: float) -> tuple[CaseResult, bool]:
+    """One case, to its end, and whether that was Ctrl-C: then it counts as not run. An error of the cloud's is
+    its outcome."""
     running = Running(driver, limit_s)
     found = CaseResult(name=case.name, title=case.title)
+    interrupted = False
     try:
         case.run(running)
+        running.left_s()
         found.outcome = "passed"
     except WeirError as error:
         found.outcome, found.why = "failed", str(error)
-    found.seconds = round(running.clock() - running.began_s - running.clean_up_s, 3)
+    except KeyboardInterrupt:
+        interrupted = True
+    try:
+        stop_signals.check()  # programs in this terminal get it too: what they did then is no fault of the cloud
+    except KeyboardInterrupt:
+        found.outcome, found.why, interrupted = "not run", None, True
+    found.seconds = round(running.took_s(), 3)
     found.clean_up_seconds = round(running.clean_up_s, 3)
     found.operations, found.not_removed = running.operations, running.not_removed
     if running.not_removed is not None and found.outcome == "passed":
         found.outcome, found.why = "failed", f"what it made could not be removed: {running.not_removed}"
-    return found
+    return found, interrupted
 
 
 def verdicts(suite: SuiteResult, sla: SutSla) -> Iterator[Verdict]:
@@ -147,8 +159,7 @@ def verdicts(suite: SuiteResult, sla: SutSla) -> Iterator[Verdict]:
     most_s = sla.time_s.max
     if most_s is None:
         return
-    passed = [one.seconds for one in run if one.outcome == "passed"]
-    longest_s = max(passed, default=None)
+    longest_s = max((one.seconds for one in run), default=None)
     late = longest_s is not None and longest_s > most_s
     known_s = longest_s if not left or late else None
     yield Verdict(
@@ -158,5 +169,5 @@ def verdicts(suite: SuiteResult, sla: SutSla) -> Iterator[Verdict]:
         unit="s",
         share=known_s / most_s if known_s is not None else None,
         met=known_s is not None and not late,
-        why=None if known_s is not None else "no case passed" if not left else f"{left} cases were not run",
+        why=None if known_s is not None else "no case was run" if not left else f"{left} cases were not run",
     )

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import pytest
@@ -10,7 +11,8 @@ import pytest
 from weir.base.error import WeirError
 from weir.lab.sut import CaseTimes, SutFile, SutSla
 from weir.results.verification import CaseResult, SuiteResult, Verification
-from weir.verify.case import Case, Suite
+from weir.verify.case import Case, Running, Suite
+from weir.verify.driver import StackWanted
 from weir.verify.run import Run, planned, verdicts
 
 from .made import HEALTHCHECK, MadeCloud, verified
@@ -121,10 +123,11 @@ def suite(*cases: tuple[str, float]) -> SuiteResult:
     [
         ([("passed", 1.0), ("passed", 2.0)], ["met", "met"]),
         ([("passed", 1.0), ("passed", 3.1)], ["met", "missed"]),
-        ([("passed", 1.0), ("failed", 9.0)], ["missed", "met"]),
+        ([("passed", 1.0), ("failed", 9.0)], ["missed", "missed"]),
         ([("passed", 1.0), ("skipped", 0.0)], ["met", "met"]),
         ([("passed", 1.0), ("not run", 0.0)], ["not judged", "not judged"]),
         ([("failed", 1.0), ("not run", 0.0)], ["missed", "not judged"]),
+        ([("passed", 4.0), ("not run", 0.0)], ["not judged", "missed"]),
         ([("skipped", 0.0)], ["not judged", "not judged"]),
     ],
 )
@@ -146,3 +149,27 @@ def test_a_case_that_takes_too_long_fails_by_that() -> None:
     case = found.suites[0].cases[8]
     assert case.outcome == "failed"
     assert "has not said 'vPing OK'; last: booting" in (case.why or "")
+
+
+def test_a_case_that_ends_late_has_failed_though_all_of_it_was_so() -> None:
+    def slow(_: Running) -> None:
+        time.sleep(0.05)
+
+    suite = Suite("slow", "Slow?", (Case("slow", "a slow case", slow),))
+    found = verified(MadeCloud(), SutFile(weir=1, name="made", case_time_limit_s=0.01), [suite])
+    assert found.suites[0].cases[0].outcome == "failed"
+    assert "has not ended within 0.01 s" in (found.suites[0].cases[0].why or "")
+
+
+def test_what_an_interrupted_case_leaves_is_told_and_it_counts_as_not_run() -> None:
+    cloud = MadeCloud(not_removed="network stays")
+
+    def interrupted(run: Running) -> None:
+        with run.stack("a network", StackWanted()):
+            raise KeyboardInterrupt
+
+    suite = Suite("one", "One?", (Case("one", "a case", interrupted),))
+    found = verified(cloud, suites=[suite])
+    (case,) = found.suites[0].cases
+    assert found.interrupted
+    assert (case.outcome, case.not_removed) == ("not run", "network stays")

@@ -76,10 +76,15 @@ def run_tenants(
 
 def _nothing_found(result: Result) -> str | None:
     """What a command says of a run without any number; None: it has some."""
+    from weir.results.tenants import TCP_RECORD
+
     cases = [case for _, case in result.cases()]
     if any(trial.valid for case in cases for trial in case.curve):
         return None
     if any(one.status == "found" for case in cases for one in case.throughput):
+        return None
+    over_tcp = [case.records[TCP_RECORD] for case in cases if TCP_RECORD in case.records]
+    if any(share["goodput_bps"] is not None for one in over_tcp for share in one["shares"]):
         return None
     why = next((case.problem for case in cases if case.problem is not None), "no trial can be used")
     return f"nothing was measured: {why}"

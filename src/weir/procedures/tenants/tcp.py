@@ -7,6 +7,7 @@ import statistics
 import time
 from collections.abc import Sequence
 
+from weir.base.error import FabricError
 from weir.fabric.cloud.goodput import Goodput, goodput, lacking
 from weir.lab.tenants_measure import FRAME_BYTES_MAX, TcpOptions
 from weir.procedures.tenants.standing import RunningCloud
@@ -15,21 +16,31 @@ from weir.results.tenants import TCP_RECORD, TcpShare, TenantsTcp
 
 
 def tcp_case(on: RunningCloud, wanted: TcpOptions, repeats: int, record: TenantsTcp) -> Case:
-    """`record`: of who sends; it is filled here. FabricError where iperf3 does not start."""
+    """`record`: of who sends; it is filled here, where iperf3 does not start with the reason."""
     began = time.monotonic()
     tester = on.topology.tester
     assert tester is not None
     record.why = lacking()
     if record.why is None:
         senders = tester.senders[: len(record.tenants)]
-        runs = [
-            goodput(
-                on.deployment, on.topology, senders, duration_s=wanted.duration_s, streams=wanted.connections
-            )
-            for _ in range(repeats)
-        ]
+        runs = []
+        for _ in range(repeats):
+            try:
+                runs.append(
+                    goodput(
+                        on.deployment,
+                        on.topology,
+                        senders,
+                        duration_s=wanted.duration_s,
+                        streams=wanted.connections,
+                    )
+                )
+            except FabricError as error:  # what was measured before is worth more than this
+                record.why = str(error)
         record.shares = [
-            share(tenant, [run[number] for run in runs]) for number, tenant in enumerate(record.tenants)
+            share(tenant, [run[number] for run in runs])
+            for number, tenant in enumerate(record.tenants)
+            if runs
         ]
     return Case(
         frame=TCP,

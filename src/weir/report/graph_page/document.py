@@ -18,7 +18,7 @@ from weir.results.host_graph import HostGraph
 ROOM = "weir.report.graph_page"
 SHARED_STYLES, STYLES = ("colours.css", "page.css"), ("drawing.css", "page.css")
 SHARED_SCRIPTS = ("unpacked.js", "theme.js")
-SCRIPTS = ("stacking.js", "scene.js", "draw.js", "details.js", "controls.js", "start.js")
+SCRIPTS = ("stacking.js", "scene.js", "draw.js", "details.js", "controls.js", "watch.js", "start.js")
 BUTTONS = (
     ("fold-all", "Fold all", "Fold every namespace"),
     ("open-all", "Open all", "Open every namespace"),
@@ -30,14 +30,20 @@ OPEN_MOST = 500
 """Rows: where there are more, boxes are folded at first."""
 
 
-def render(graph: HostGraph) -> str:
-    """The whole file."""
+def render(graph: HostGraph, watched_s: float | None = None) -> str:
+    """The whole file. `watched_s`: so often it asks whoever serves it for what is there now, at graph.json
+    beside it; None: it asks for nothing."""
     script = f"(() => {{\n'use strict';\n{joined(SHARED_SCRIPTS)}\n{joined(SCRIPTS, ROOM)}}})();\n"
     title = f"The network of {graph.host}"
+    asks = "" if watched_s is None else "'self'"
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=policy(script)),
+        tag(
+            "meta",
+            http_equiv="Content-Security-Policy",
+            content=policy(script, asks),
+        ),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
         tag("title", f"{title} – Weir"),
@@ -62,12 +68,9 @@ def render(graph: HostGraph) -> str:
             "script", packed(json.dumps(shown(drawing(graph)))), type="application/gzip+base64", id="drawing"
         ),
         raw("script", script),
+        data_watched_s=watched_s,
     )
     return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
-
-
-def _data(name: str, json_text: str) -> Markup:
-    return raw("script", packed(json_text), type="application/gzip+base64", id=name)
 
 
 def shown(drawn: Drawing) -> dict[str, Any]:
@@ -95,7 +98,7 @@ def _bar(graph: HostGraph) -> Markup:
     return tag(
         "nav",
         tag("div", mark, tag("b", graph.host), class_="brand"),
-        tag("h1", f"network, {when}"),
+        tag("h1", f"network, {when}", id="clock"),
         tag(
             "div",
             tag("input", aria_label="Search", **search),

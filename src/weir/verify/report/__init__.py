@@ -37,5 +37,7 @@ def time_of(case: CaseResult) -> str:
 
 
 def said(case: CaseResult) -> str:
-    """What it shows, and of one that failed or was skipped the cause."""
-    return f"{case.title}: {case.why}" if case.why else case.title
+    """What it shows, and of one that failed or was skipped the cause; what is left of it."""
+    words = f"{case.title}: {case.why}" if case.why else case.title
+    left = case.not_removed is not None and case.not_removed not in words
+    return f"{words}; not removed: {case.not_removed}" if left else words

@@ -44,14 +44,26 @@ def lacking() -> str | None:
 def tree() -> Path:
     """The newest one; made where it is not there yet. FabricError if a program is missing."""
     files = _files()
-    digest = hashlib.sha256()
-    for name, data in sorted(files.items()):
-        digest.update(f"{name}\0{len(data)}\0".encode() + data)
     place = (cache() / "systems").absolute()
-    found = place / digest.hexdigest()[:16]
+    found = place / _digest(files)
     if not found.is_dir():
         _make(place, found, files)
     return found
+
+
+def intact(found: Path) -> bool:
+    """Whether it still is what it was made of."""
+    try:
+        return found.name == _digest({name: (found / name).read_bytes() for name in _files()})
+    except OSError:
+        return False
+
+
+def _digest(files: Mapping[str, bytes]) -> str:
+    digest = hashlib.sha256()
+    for name, data in sorted(files.items()):
+        digest.update(f"{name}\0{len(data)}\0".encode() + data)
+    return digest.hexdigest()[:16]
 
 
 def _files() -> Mapping[str, bytes]:

@@ -53,4 +53,6 @@
   canvas.now();
   tell();
   document.documentElement.dataset.ready = 'yes';
+  const { watchedS } = document.body.dataset;
+  if (watchedS) watching(Number(watchedS), scene, tell);
 })();
