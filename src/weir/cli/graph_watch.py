@@ -85,7 +85,8 @@ class _Served:
 
             def do_GET(self) -> None:
                 # A name that leads here is another site's: DNS rebinding.
-                expected = f"{_HOST}:{self.server.server_address[1]}"
+                assert isinstance(self.server, ThreadingHTTPServer)
+                expected = f"{_HOST}:{self.server.server_port}"
                 found = served.answer(self.path) if self.headers.get("Host") == expected else None
                 if found is None:
                     self.send_error(HTTPStatus.NOT_FOUND)

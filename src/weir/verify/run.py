@@ -114,8 +114,8 @@ class Run:
 
 
 def executed(case: Case, driver: Driver, limit_s: float) -> tuple[CaseResult, bool]:
-    """One case, to its end, and whether that was Ctrl-C: then it counts as not run. An error of the cloud's is
-    its outcome."""
+    """One case, to its end, and whether that was Ctrl-C: then it counts as not run. An error of the cloud's
+    is its outcome."""
     running = Running(driver, limit_s)
     found = CaseResult(name=case.name, title=case.title)
     interrupted = False
@@ -128,7 +128,7 @@ def executed(case: Case, driver: Driver, limit_s: float) -> tuple[CaseResult, bo
     except KeyboardInterrupt:
         interrupted = True
     try:
-        stop_signals.check()  # programs in this terminal get it too: what they did then is no fault of the cloud
+        stop_signals.check()  # programs in this terminal get it too, and that is no fault of the cloud
     except KeyboardInterrupt:
         found.outcome, found.why, interrupted = "not run", None, True
     found.seconds = round(running.took_s(), 3)
