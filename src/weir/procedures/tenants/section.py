@@ -44,7 +44,7 @@ COLUMNS = (
 PAPER = "What the paper found, here"
 PAPER_MEANING = (
     "Callegati, Cerroni and Contoli measured it on machines of their own for senders, nodes and receivers. "
-    "Not told: the interval of the repeats holds both."
+    "Not told: the interval of the repeats holds both, or there is one repeat."
 )
 MEANING = (
     "Each sends at the same load, from a host of its own network to the host outside. Arrives: the median "

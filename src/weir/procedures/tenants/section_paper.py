@@ -21,6 +21,8 @@ CARRIED = 0.005
 """Loss ratio up to which a load counts as carried."""
 NEAR = 0.9
 """Of what a tenant gets alone: "not very far from" it."""
+ONCE = "one repeat"
+"""In place of a spread: nothing is told from it."""
 _TWO = 2
 _BRIDGED, _BYPASSED = "bridge-filter", "none"
 
@@ -89,12 +91,14 @@ def _bypass(result: Result) -> Iterator[Check]:
                 continue
             for one, other in _same_goals(row, bridged):
                 low, high = _span(one)[0] / _span(other)[1], _span(one)[1] / _span(other)[0]
+                once = _once(one, other)
                 yield Check(
                     f"Without the filtering bridge more gets through ({other.goal}, {row.setup.chain}, "
                     f"{frame_label(row.case.frame)} B)",
                     "more, most of all with 4 tenants",
-                    f"{(one.load_pps or 0) / (other.load_pps or 1):.2f} × ({low:.2f} to {high:.2f})",
-                    None if low <= 1 <= high else low > 1,
+                    f"{(one.load_pps or 0) / (other.load_pps or 1):.2f} × "
+                    f"({ONCE if once else f'{low:.2f} to {high:.2f}'})",
+                    None if once or low <= 1 <= high else low > 1,
                 )
 
 
@@ -108,6 +112,15 @@ def _same_goals(one: Row, other: Row) -> Iterator[tuple[Throughput, Throughput]]
     for each in one.case.throughput:
         if each.load_pps and each.goal in known:
             yield each, known[each.goal]
+
+
+def _once(*found: Throughput) -> bool:
+    """Whether one of them has no spread."""
+    return any(one.repeats < _TWO for one in found)
+
+
+def _from_to(low: float, high: float) -> str:
+    return " to ".join(dict.fromkeys(f"{end:,.0f}" for end in (low, high)))
 
 
 def _span(one: Throughput) -> tuple[float, float]:
@@ -130,9 +143,9 @@ def _small_frames(result: Result) -> Iterator[Check]:
             yield Check(
                 f"Small frames lose first ({one.goal}, {sending})",
                 "64 B above 25,000 packets a second each, 1500 B above 50,000, behind one function",
-                f"{sizes[0]} B above {low:,.0f} to {high:,.0f} of all together, {sizes[1]} B above "
-                f"{less:,.0f} to {more:,.0f}",
-                None if low <= more and less <= high else high < less,
+                f"{sizes[0]} B above {_from_to(low, high)} of all together, {sizes[1]} B above "
+                f"{_from_to(less, more)}{f', {ONCE}' if _once(one, other) else ''}",
+                None if _once(one, other) or (low <= more and less <= high) else high < less,
             )
 
 

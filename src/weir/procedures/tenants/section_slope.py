@@ -83,12 +83,14 @@ class Added:
     low: float
     high: float
     """From the farthest repeats."""
+    once: bool = False
+    """Of one repeat: there is no spread."""
 
     def sentence(self) -> str:
         """ "PDR at 64 B, bridge-filter, 4 of 4: dpi adds 34.5 µs to each packet (30.1 to 39.9)."""
         return (
             f"{self.goal} at {self.of}: {self.function} adds {self.us:,.1f} µs to each packet "
-            f"({self.low:,.1f} to {self.high:,.1f})."
+            f"({'one repeat' if self.once else f'{self.low:,.1f} to {self.high:,.1f}'})."
         )
 
 
@@ -123,6 +125,7 @@ def _added(row: Row, before: Row) -> Iterator[Added]:
                 us=US_PER_S / one.load_pps - US_PER_S / other.load_pps,
                 low=US_PER_S / most - US_PER_S / less,
                 high=US_PER_S / fewest - US_PER_S / more,
+                once=one.repeats == 1 or other.repeats == 1,
             )
 
 

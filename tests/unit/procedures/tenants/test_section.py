@@ -235,3 +235,14 @@ def test_without_the_bridge_and_by_size_the_rates_say_what_holds() -> None:
     assert (bypass.here, bypass.holds) == ("1.50 × (1.47 to 1.53)", True)
     assert small.holds
     assert "64 B above 9,900 to 10,100 of all together, 1518 B above 19,800 to 20,200" in small.here
+
+
+def test_of_one_repeat_nothing_is_told_of_what_holds() -> None:
+    bridged, bypassed = found(4, 10_000)[0], found(4, 15_000)[0]
+    bridged.technology = "bridge-filter"
+    result = synthetic.result(setups=[bridged, bypassed])
+    for setup in result.setups:
+        for one in setup.cases[0].throughput:
+            one.repeats = 1
+    (bypass,) = section_paper.checks(result)
+    assert (bypass.here, bypass.answer) == ("1.50 × (one repeat)", "not told")
