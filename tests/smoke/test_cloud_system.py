@@ -16,6 +16,7 @@ import pytest
 from weir.base.cloud import OUTSIDE
 from weir.fabric import namespace, process
 from weir.fabric.cloud.system.run import console
+from weir.fabric.cloud.system.ssh import words
 from weir.fabric.cloud.system.tree import lacking
 
 from .clouds import StandingCloud, standing
@@ -28,23 +29,6 @@ pytestmark = [
 ]
 
 SCRIPT = "#!/bin/sh\nprintf '%s sees %s\\n' $(hostname) \"$(grep -c . /etc/hosts)\"\nexit 3\n"
-SSH = [
-    "ssh",
-    "-F",
-    "/dev/null",
-    "-o",
-    "BatchMode=yes",
-    "-o",
-    "StrictHostKeyChecking=no",
-    "-o",
-    "UserKnownHostsFile=/dev/null",
-    "-o",
-    "LogLevel=ERROR",
-    "-o",
-    "ConnectTimeout=10",
-    "-o",
-    "IdentitiesOnly=yes",
-]
 
 
 @pytest.fixture(scope="module")
@@ -71,10 +55,11 @@ def cloud(keys: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stan
 def ssh(
     cloud: StandingCloud, key: Path, command: str, host: str = "blue.1"
 ) -> subprocess.CompletedProcess[str]:
-    to = f"root@{cloud.instance(host).floating}"
+    to = cloud.instance(host).floating
+    assert to is not None
     with namespace.inside(cloud.topology.namespace(OUTSIDE)):
         return subprocess.run(
-            [*SSH, "-i", str(key), to, command], capture_output=True, text=True, timeout=40, check=False
+            words(to, command, key), capture_output=True, text=True, timeout=40, check=False
         )
 
 

@@ -8,6 +8,7 @@ Unknown keys are errors. The words beneath a record's field describe it in schem
 from __future__ import annotations
 
 import ast
+import hashlib
 import inspect
 import itertools
 import json
@@ -103,6 +104,12 @@ def document_schema(shape: type[Any], title: str) -> dict[str, Any]:
     return {"$schema": SCHEMA_ID, "title": title} | {
         key: value for key, value in body.items() if key != "title"
     }
+
+
+def spec_sha256(spec: BaseModel) -> str:
+    """The same for files that are the same when all defaults are filled in, and for no others."""
+    text = json.dumps(spec.model_dump(mode="json"), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def as_text(schema: Mapping[str, Any]) -> str:

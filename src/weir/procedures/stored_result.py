@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -14,6 +12,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol
 
 from weir import __version__, fabric
+from weir.base.record import spec_sha256
 from weir.fabric import stop_signals
 from weir.lab import Lab
 from weir.lab.frames import mean_frame_bytes
@@ -42,12 +41,6 @@ def new_result(lab: Lab | TenantsFile, *, quick: bool, baseline: str, kind: str 
         fingerprint=fabric.fingerprint(0, "unknown", {}),
         spec=spec,
     )
-
-
-def spec_sha256(lab: Lab | TenantsFile) -> str:
-    """The same for labs that are the same when all defaults are filled in, and for no others."""
-    spec = json.dumps(lab.model_dump(mode="json"), sort_keys=True)
-    return hashlib.sha256(spec.encode()).hexdigest()
 
 
 def seconds_before(store: Store, lab: Lab | TenantsFile) -> Sequence[float]:

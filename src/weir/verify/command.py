@@ -116,9 +116,8 @@ def _interrupted(folder: Path, sut: SutFile) -> Verification:
     from pydantic import ValidationError
 
     from weir import __version__
-    from weir.base.record import fault_text
+    from weir.base.record import fault_text, spec_sha256
     from weir.results.verification import Verification
-    from weir.verify.run import spec_sha256
 
     path = folder / _FILE
     try:

@@ -4,8 +4,6 @@ the service level says of them."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -13,6 +11,7 @@ from datetime import UTC, datetime
 
 from weir import __version__, fabric
 from weir.base.error import WeirError
+from weir.base.record import spec_sha256
 from weir.fabric import stop_signals
 from weir.lab.sut import SutFile, SutSla
 from weir.results.result import Verdict
@@ -47,12 +46,6 @@ def planned(sut: SutFile, suites: Sequence[Suite], driver: Driver) -> Verificati
             for suite in suites
         ],
     )
-
-
-def spec_sha256(sut: SutFile) -> str:
-    """The same for files that are the same when all defaults are filled in, and for no others."""
-    spec = json.dumps(sut.model_dump(mode="json"), sort_keys=True)
-    return hashlib.sha256(spec.encode()).hexdigest()
 
 
 class Run:

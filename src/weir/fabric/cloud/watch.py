@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from weir.base.cloud import CloudNode, CloudTopology
-from weir.fabric.outside.loads import THREAD_SHARE_MIN, core_loads, role_of, softirq_areas
-from weir.fabric.outside.reading import Reading, Thread, read_times
+from weir.fabric.outside.loads import MAIN_ROLE, core_loads, softirq_areas, spent_s, thread_area
+from weir.fabric.outside.reading import Reading, read
 from weir.results.result import AreaLoad, CoreLoad, PathLoad
 
 VSWITCHD = "ovs-vswitchd"
@@ -39,12 +38,12 @@ class CloudWatch:
 
     def begin(self) -> None:
         """Before the trial."""
-        self._was = self._read()
+        self._was = self._read(asks_first=True)
 
     def end(self, tsc_hz: float) -> tuple[list[AreaLoad], list[CoreLoad]]:
         """After it: areas outside weir-dp, and all cores that take part. Cycles are of that counter."""
         assert self._was is not None
-        (was, before), (now, after) = self._was, self._read()
+        (was, before), (now, after) = self._was, self._read(asks_first=False)
         cores = core_loads(was, now, frozenset(self._topology.working_cores()))
         switched = {
             node: SwitchPorts(found.places, found.packets - before[node].packets)
@@ -52,9 +51,10 @@ class CloudWatch:
         }
         return [*switch_areas(was, now, switched, tsc_hz), *softirq_areas(cores, tsc_hz, None)], cores
 
-    def _read(self) -> tuple[Reading, dict[str, SwitchPorts]]:
+    def _read(self, *, asks_first: bool) -> tuple[Reading, dict[str, SwitchPorts]]:
         found = {node.name: self._ports(node) for node in self._topology.nodes}
-        return read_times({name: [pid] for name, pid in self._switches.items()}), found
+        switches = {name: [pid] for name, pid in self._switches.items()}
+        return read(None, switches, asks_first=asks_first), found
 
 
 def switch_areas(
@@ -62,36 +62,17 @@ def switch_areas(
 ) -> Iterator[AreaLoad]:
     """Threads of the nodes' switches, those of one role on one core together: "compute1:ovs-vswitchd.main".
     That one forwards, where the datapath is in user space and no thread polls."""
-    least_s = THREAD_SHARE_MIN * (now.at_s - was.at_s)
-    for node, present in now.threads.items():
-        earlier = {thread.tid: thread.cpu_s for thread in was.threads.get(node, [])}
-        for (role, core), cpu_s in _spent_s(present, earlier).items():
-            if cpu_s < least_s:
-                continue
-            area = AreaLoad(
-                name=f"{node}:{VSWITCHD}.{role}",
-                core=core,
-                kind="thread",
-                busy_cycles=round(cpu_s * hz),
-                idle_cycles=0,
+    for node, role, core, cpu_s in spent_s(was, now):
+        area = thread_area(f"{node}:{VSWITCHD}.{role}", core, "thread", cpu_s * hz)
+        ports = switched[node]
+        if role == MAIN_ROLE and ports.packets:
+            path = PathLoad(
+                name="switch",
+                inputs=list(ports.places),
+                outputs=[],
+                packets_in=ports.packets,
+                packets_out=ports.packets,
+                dropped=0,
             )
-            ports = switched[node]
-            if role == "main" and ports.packets:
-                area.paths = [
-                    PathLoad(
-                        name="switch",
-                        inputs=list(ports.places),
-                        outputs=[],
-                        packets_in=ports.packets,
-                        packets_out=ports.packets,
-                        dropped=0,
-                    )
-                ]
-            yield area
-
-
-def _spent_s(present: Sequence[Thread], earlier: Mapping[int, float]) -> dict[tuple[str, int], float]:
-    spent_s: dict[tuple[str, int], float] = defaultdict(float)
-    for thread in present:
-        spent_s[role_of(thread, present), thread.core] += thread.cpu_s - earlier.get(thread.tid, 0.0)
-    return spent_s
+            area.paths = [path]
+        yield area

@@ -82,34 +82,42 @@ def thread_areas(was: Reading, now: Reading, topology: Topology, hz: float) -> I
 
     The main thread of Open vSwitch forwards, where no thread polls.
     """
+    for process, role, core, cpu_s in spent_s(was, now):
+        kind = "thread" if process == _SWITCH else "guest"
+        area = thread_area(f"{process}.{role}", core, kind, cpu_s * hz)
+        if (process, role) == (_SWITCH, MAIN_ROLE) and MAIN in was.polling and MAIN in now.polling:
+            polled = {port for one in now.polling.values() for port in one.ports}
+            ports = tuple(port.name for port in topology.ports if port.name not in polled)
+            path = _path(was.polling[MAIN], now.polling[MAIN], ports, topology)
+            area.paths = [path] if path.packets_in else []
+        yield area
+
+
+def spent_s(was: Reading, now: Reading) -> Iterator[tuple[str, str, int, float]]:
+    """Process, role, core and CPU time of threads between two looks, those of one role on one core together,
+    without those that poll. Those that hardly ran are left out."""
     least_s = THREAD_SHARE_MIN * (now.at_s - was.at_s)
     for process, present in now.threads.items():
         earlier = {thread.tid: thread.cpu_s for thread in was.threads.get(process, [])}
-        spent_s: dict[tuple[str, int], float] = defaultdict(float)
+        spent: dict[tuple[str, int], float] = defaultdict(float)
         for thread in present:
             if not thread.name.startswith(_PMD_THREAD):
-                spent_s[role_of(thread, present), thread.core] += thread.cpu_s - earlier.get(thread.tid, 0.0)
-        for (role, core), cpu_s in spent_s.items():
-            if cpu_s < least_s:
-                continue
-            area = AreaLoad(
-                name=f"{process}.{role}",
-                core=core,
-                kind="thread" if process == _SWITCH else "guest",
-                busy_cycles=round(cpu_s * hz),
-                idle_cycles=0,
-            )
-            if (process, role) == (_SWITCH, "main") and MAIN in was.polling and MAIN in now.polling:
-                polled = {port for one in now.polling.values() for port in one.ports}
-                ports = tuple(port.name for port in topology.ports if port.name not in polled)
-                path = _path(was.polling[MAIN], now.polling[MAIN], ports, topology)
-                area.paths = [path] if path.packets_in else []
-            yield area
+                spent[_role(thread, present), thread.core] += thread.cpu_s - earlier.get(thread.tid, 0.0)
+        for (role, core), cpu_s in spent.items():
+            if cpu_s >= least_s:
+                yield process, role, core, cpu_s
 
 
-def role_of(thread: Thread, present: Sequence[Thread]) -> str:
-    """What its process has it for: "main", "revalidator"."""
-    return "main" if thread.tid == min(one.tid for one in present) else thread.role
+def thread_area(name: str, core: int, kind: str, cycles: float) -> AreaLoad:
+    """Of a thread's time, without what it forwards."""
+    return AreaLoad(name=name, core=core, kind=kind, busy_cycles=round(cycles), idle_cycles=0)
+
+
+MAIN_ROLE = "main"
+
+
+def _role(thread: Thread, present: Sequence[Thread]) -> str:
+    return MAIN_ROLE if thread.tid == min(one.tid for one in present) else thread.role
 
 
 def _path(was: Polling, now: Polling, ports: tuple[str, ...], topology: Topology) -> PathLoad:

@@ -205,31 +205,22 @@ class Reading:
     """By process."""
 
 
-def read(
-    site: Site, processes: Mapping[str, Sequence[int]], *, openvswitch: bool, asks_first: bool
-) -> Reading:
-    """`processes`: pids by name. FabricError if Open vSwitch does not answer.
+def read(site: Site | None, processes: Mapping[str, Sequence[int]], *, asks_first: bool) -> Reading:
+    """`processes`: pids by name. `site`: whose Open vSwitch is asked; None: none is. FabricError if it does
+    not answer.
 
     Asking it takes some of its main thread's time. `asks_first`: before times are read, so that this is not
     in what follows; else after, so that it is not in what was. Its threads are read right beside.
     """
-    said = [appctl(site, command) for command in reversed(_PMD)][::-1] if openvswitch and asks_first else []
+    said = [appctl(site, command) for command in reversed(_PMD)][::-1] if site and asks_first else []
     found = _threads_of(processes) if asks_first else {}
     at_s = time.monotonic()
     cpu = cpu_times(Path("/proc/stat").read_text())
     received = backlogs(Path("/proc/net/softnet_stat").read_text())
     found = found or _threads_of(processes)
-    if openvswitch and not asks_first:
+    if site and not asks_first:
         said = [appctl(site, command) for command in _PMD]
     return Reading(at_s, cpu, received, parse(*said) if said else {}, found)
-
-
-def read_times(processes: Mapping[str, Sequence[int]]) -> Reading:
-    """The same without what Open vSwitch says of itself."""
-    found = _threads_of(processes)
-    at_s = time.monotonic()
-    cpu = cpu_times(Path("/proc/stat").read_text())
-    return Reading(at_s, cpu, backlogs(Path("/proc/net/softnet_stat").read_text()), {}, found)
 
 
 def _threads_of(processes: Mapping[str, Sequence[int]]) -> dict[str, list[Thread]]:

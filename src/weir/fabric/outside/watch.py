@@ -86,7 +86,7 @@ class Watch:
     def _read(self, *, asks_first: bool) -> Reading:
         self._require_alive()
         others = {name: pids for name, pids in self._processes().items() if name != _POLLED}
-        return read(self._site, others, openvswitch=self._switched, asks_first=asks_first)
+        return read(self._site if self._switched else None, others, asks_first=asks_first)
 
     def _stacks(self) -> dict[int, Sampled] | None:
         if self._perf is None:

@@ -9,12 +9,14 @@ from rich.console import RenderableType
 
 from weir.procedures.tenants import section_paper, section_tcp
 from weir.procedures.tenants.section_rows import (
+    CARRIED,
     Group,
     Row,
     TcpRow,
     ends,
     groups,
     lost,
+    named,
     of_group,
     rows,
     tcp_rows,
@@ -34,8 +36,6 @@ HEAD = (
 )  # fmt: skip
 WORDS = 2
 TITLE = "Tenants that send at once"
-LOSSY = 0.005
-"""Of its packets that a load may lose and still be called carried."""
 COLUMNS = (
     "run", "lab", "security", "variant", "sending", "standing", "frame", "tenant", "load_pps", "trials",
     "offered_pps", "delivered_pps", "delivered_min_pps", "delivered_max_pps", "loss_ratio", "latency_p99_us",
@@ -57,7 +57,7 @@ MEANING = (
 def _lines(row: Row) -> Iterator[list[str]]:
     for point in row.record.points:
         for group in groups(row.record):
-            name = f"{row.sending}: {group.title}" if group.title else row.sending
+            name = named(row.sending, group)
             yield [name, frame_label(row.case.frame), f"{point.load_pps:,.0f}", *_cells(row, point, group)]
 
 
@@ -123,8 +123,8 @@ def _carried(row: Row, group: Group) -> Iterator[str]:
     known = {point.load_pps: (point, of_group(point, group)) for point in row.record.points}
     known = {load: (point, shares) for load, (point, shares) in known.items() if shares}
     title = f"{row.title}, {group.title}" if group.title else row.title
-    carried = [load for load, (_, shares) in known.items() if lost(shares) <= LOSSY]
-    above = next((load for load, (_, shares) in known.items() if lost(shares) > LOSSY), None)
+    carried = [load for load, (_, shares) in known.items() if lost(shares) <= CARRIED]
+    above = next((load for load, (_, shares) in known.items() if lost(shares) > CARRIED), None)
     over = "."
     if above is not None:
         point, shares = known[above]

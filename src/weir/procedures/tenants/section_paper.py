@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from weir.lab.frames import mean_frame_bytes
-from weir.procedures.tenants.section_rows import Group, Row, TcpRow, groups, of_group, rows, tcp_rows
-from weir.procedures.tenants.section_slope import slopes
+from weir.procedures.tenants.section_rows import CARRIED, Group, Row, TcpRow, groups, of_group, rows, tcp_rows
+from weir.procedures.tenants.section_slope import WORDS, slopes
 from weir.report.summary import frame_label
 from weir.results.result import Result, Throughput
 from weir.results.tenants import TenantShare
@@ -17,8 +17,6 @@ from weir.results.tenants import TenantShare
 HEAD = ("Finding", "in the paper", "here", "holds here")
 TENANT_SHARE = -0.10
 """A tenant more, of what all together get: section 5.3."""
-CARRIED = 0.005
-"""Loss ratio up to which a load counts as carried."""
 NEAR = 0.9
 """Of what a tenant gets alone: "not very far from" it."""
 ONCE = "one repeat"
@@ -50,36 +48,27 @@ class Check:
 def checks(result: Result) -> list[Check]:
     """Those that the run has numbers for."""
     every: tuple[Callable[[Result], Iterator[Check]], ...] = (
-        _tenants,
+        _costs,
         _bypass,
         _small_frames,
-        _functions,
         _unchained,
         _unchained_tcp,
     )
     return [check for one in every for check in one(result)]
 
 
-def _tenants(result: Result) -> Iterator[Check]:
+def _costs(result: Result) -> Iterator[Check]:
     for one in slopes(result):
-        if one.more == "tenant":
-            yield Check(
-                f"A tenant more that sends takes something off all together ({one.goal}, {one.of})",
-                f"about {-TENANT_SHARE:.0%} less, from 2 to 4",
-                f"{one.reading}, from {one.fewest} to {one.most}",
-                None if one.low <= 0 <= one.high else one.high < 0,
-            )
-
-
-def _functions(result: Result) -> Iterator[Check]:
-    for one in slopes(result):
-        if one.more == "function":
-            yield Check(
-                f"A shared function more in the way takes something off all together ({one.goal}, {one.of})",
-                "rapidly less, most of all behind the firewall of 40,000 rules",
-                f"{one.reading} of the rate without, from {one.fewest} to {one.most}",
-                None if one.low <= 0 <= one.high else one.high < 0,
-            )
+        tenant = one.more == "tenant"
+        rate = "" if tenant else " of the rate without"
+        yield Check(
+            f"A {WORDS[one.more]} takes something off all together ({one.goal}, {one.of})",
+            f"about {-TENANT_SHARE:.0%} less, from 2 to 4"
+            if tenant
+            else "rapidly less, most of all behind the firewall of 40,000 rules",
+            f"{one.reading}{rate}, from {one.fewest} to {one.most}",
+            None if one.low <= 0 <= one.high else one.high < 0,
+        )
 
 
 def _bypass(result: Result) -> Iterator[Check]:

@@ -17,6 +17,8 @@ PLACES = 1
 """Named of those where packets were lost; the result has all of them."""
 LEAST = 0.01
 """Of all that was lost: a place with less is in the result alone."""
+CARRIED = 0.005
+"""Loss ratio up to which a load counts as carried."""
 SHARED = "shared."
 """Before the names of functions that tenants share."""
 
@@ -45,6 +47,11 @@ def _title(through: Sequence[str], tenants: Sequence[str]) -> str:
         return tenants[0]
     called = ", ".join(name.removeprefix(SHARED) for name in through)
     return f"{len(tenants)} through {called}" if called else f"{len(tenants)} without functions"
+
+
+def named(sending: str, group: Group) -> str:
+    """ "4 of 4: plain"."""
+    return f"{sending}: {group.title}" if group.title else sending
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator
 
-from weir.procedures.tenants.section_rows import TcpRow, groups, tcp_rows
+from weir.procedures.tenants.section_rows import TcpRow, groups, named, tcp_rows
 from weir.report import numbers
 from weir.report.sections import Cell
 from weir.results.result import Result
@@ -32,7 +32,7 @@ def lines(result: Result) -> list[list[str]]:
 
 def _lines(row: TcpRow) -> Iterator[list[str]]:
     for group in groups(row.record):
-        name = f"{row.sending}: {group.title}" if group.title else row.sending
+        name = named(row.sending, group)
         shares = [one for one in row.record.shares if one.tenant in group.tenants]
         yield [name, *_cells(shares, row.record.why)]
 

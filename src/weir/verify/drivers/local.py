@@ -89,11 +89,9 @@ class LocalDriver:
         return found
 
     @contextmanager
-    def stack(self, wanted: StackWanted, within_s: float) -> Iterator[LocalStack]:
-        """Each in a cloud of its own."""
-        del (
-            within_s
-        )  # each step of a deployment has a time-out of its own; the case looks at its time after it
+    def stack(self, wanted: StackWanted, within_s: float) -> Iterator[LocalStack]:  # noqa: ARG002
+        """Each in a cloud of its own. Its steps have time-outs of their own, and the case looks at its time
+        after them."""
         key = ssh.key(self._directory)
         with self._deployed(self._topology(wanted)) as (deployment, topology):
             yield LocalStack(deployment, topology, [one.name for one in wanted.servers], key)

@@ -36,7 +36,7 @@ def console(run_dir: Path, instance: str) -> Path:
 
 class InstanceSystem:
     """One instance's. It is in the instance's network, in namespaces of its own for all else, and in a
-    control group; it may not load modules, mount, make devices, or see what others run."""
+    control group, with few capabilities. It keeps programs apart; it is no wall against hostile ones."""
 
     def do(self, step: Step, site: Site) -> Facts:
         """SSH is served when it returns; the instance's script may still run. FabricError with last words."""

@@ -38,17 +38,22 @@ def key(directory: Path) -> Path:
     return path
 
 
+def words(to: str, command: str, private_key: Path) -> list[str]:
+    """Of the program that runs a command at an address, as root there."""
+    return ["ssh", *_OPTIONS, "-i", str(private_key), f"root@{to}", command]
+
+
 def said(netns: str, to: str, command: str, *, private_key: Path, marker: str, within_s: float) -> str:
     """What a command says that runs at an address, as root there, asked from a namespace. FabricError if it
     cannot be reached in time, or the command fails, with what was said last."""
-    argv = ["ssh", *_OPTIONS, "-i", str(private_key), f"root@{to}", command]
+    argv = words(to, command, private_key)
     try:
         with namespace.inside(netns):
             done = process.run_tool(argv, marker=marker, env=_ENVIRONMENT, timeout_s=within_s)
     except subprocess.TimeoutExpired as late:
         raise FabricError(f"nothing answers by SSH at {to} within {within_s:.0f} s") from late
     if done.returncode != 0:
-        words = (done.stderr or done.stdout).strip().splitlines()
-        why = words[-1] if words else f"exit code {done.returncode}"
+        last = (done.stderr or done.stdout).strip().splitlines()
+        why = last[-1] if last else f"exit code {done.returncode}"
         raise FabricError(f"`{command}` by SSH at {to}: {why}")
     return done.stdout
