@@ -9,7 +9,8 @@
 uint64_t
 weir_slices_first(const struct weir_slices *slices, unsigned int slice)
 {
-	return (uint64_t)ceil(slice * slices->width);
+	return (uint64_t)(slices->by_time ? ceil(slice * slices->width)
+					  : floor(slice * slices->width));
 }
 
 void
@@ -31,7 +32,7 @@ void
 weir_slices_move(struct weir_slices *slices, uint64_t key)
 {
 	unsigned int last = slices->count - 1;
-	unsigned int at = (unsigned int)fmin((double)key / slices->width, last);
+	unsigned int at = (unsigned int)fmin(((double)key + 1) / slices->width, last);
 
 	while (at > 0 && key < weir_slices_first(slices, at))
 		at--;

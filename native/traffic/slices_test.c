@@ -48,16 +48,17 @@ at_a_constant_rate_the_number_of_a_packet_says_its_slice(void **state)
 }
 
 static void
-slices_that_divide_no_packet_begin_with_the_next_one(void **state)
+packets_count_in_the_slice_in_which_they_were_due(void **state)
 {
 	(void)state;
 	begin(3, 0.0025); /* 2.5 packets a slice */
-	assert_int_equal(weir_slices_first(&slices, 1), 3);
+	/* Packet 2 is due after 1,200 cycles. */
+	assert_int_equal(weir_slices_first(&slices, 1), 2);
 	assert_int_equal(weir_slices_first(&slices, 2), 5);
 	for (uint64_t sequence = 0; sequence < 8; sequence++)
 		weir_slices_add(&slices, sequence, 0, START);
-	assert_int_equal(slices.slice[0].packets, 3);
-	assert_int_equal(slices.slice[1].packets, 2);
+	assert_int_equal(slices.slice[0].packets, 2);
+	assert_int_equal(slices.slice[1].packets, 3);
 	assert_int_equal(slices.slice[2].packets, 3);
 }
 
@@ -110,16 +111,26 @@ without_a_constant_rate_the_time_says_it(void **state)
 static void
 rates_below_a_packet_a_slice_leave_slices_empty(void **state)
 {
+	/* Due after 2,500, 5,000, 7,500 and 10,000 cycles: with the end of the slices before. */
+	const uint64_t packets[10] = {0, 0, 1, 0, 1, 0, 0, 1, 0, 1};
+
 	(void)state;
-	begin(10, 0.0004); /* a packet in two and a half slices */
+	begin(10, 0.0004);
 	for (uint64_t sequence = 0; sequence < 4; sequence++)
 		weir_slices_add(&slices, sequence, 0, START);
-	assert_int_equal(packets_of_all(), 4);
-	assert_int_equal(slices.slice[0].packets, 1);
-	assert_int_equal(slices.slice[1].packets, 0);
-	assert_int_equal(slices.slice[2].packets, 1);
-	assert_int_equal(slices.slice[5].packets, 1);
-	assert_int_equal(slices.slice[7].packets, 1);
+	for (unsigned int i = 0; i < 10; i++)
+		assert_int_equal(slices.slice[i].packets, packets[i]);
+}
+
+static void
+packets_that_were_due_behind_a_time_are_in_no_slice_before_it(void **state)
+{
+	/* A packet in 20 slices: the second one is due with the end of slice 39. */
+	(void)state;
+	begin(80, 0.00005);
+	weir_slices_add_range(&slices, 1, 2);
+	for (unsigned int i = 0; i < 80; i++)
+		assert_int_equal(slices.slice[i].packets, i == 39);
 }
 
 static void
@@ -153,11 +164,12 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(at_a_constant_rate_the_number_of_a_packet_says_its_slice),
-		cmocka_unit_test(slices_that_divide_no_packet_begin_with_the_next_one),
+		cmocka_unit_test(packets_count_in_the_slice_in_which_they_were_due),
 		cmocka_unit_test(a_range_of_packets_counts_in_each_slice_that_it_touches),
 		cmocka_unit_test(packets_out_of_order_count_where_they_were_due),
 		cmocka_unit_test(without_a_constant_rate_the_time_says_it),
 		cmocka_unit_test(rates_below_a_packet_a_slice_leave_slices_empty),
+		cmocka_unit_test(packets_that_were_due_behind_a_time_are_in_no_slice_before_it),
 		cmocka_unit_test(a_run_that_wants_none_has_one),
 		cmocka_unit_test(a_reader_that_was_overtaken_leaves_out_what_was_overwritten),
 	};
