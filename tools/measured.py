@@ -180,7 +180,7 @@ def table(result: Result) -> Iterator[str]:
     """Markdown: the first goal of each chain, technology and frame size, with its spread, flags and ratio."""
     goal, frames = summary.goals(result)[0], summary.frames(result)
     said = (
-        f"{_run(result)}: {goal} in Mpps, both directions together, ± the farthest repeat or round; in "
+        f"{_run(result)}: {goal} in Mpps, {legend.directions(result)}, ± the farthest repeat or round; in "
         f"brackets its ratio to `{result.baseline}`, and the least and greatest of the pairs that it is the "
         "median of."
     )

@@ -40,8 +40,7 @@ def sentences(result: Result) -> Iterator[str]:
         if frame.startswith("imix:"):
             genome, mean = frame.removeprefix("imix:"), mean_bytes(result, frame)
             yield f"{summary.frame_label(frame)}: genome {genome} of RFC 6985, mean {mean:.1f} B."
-    direction = "totals over both directions" if _both_directions(result) else "of one direction"
-    yield f"Rates are {direction}, {_median(result)}."
+    yield f"Rates are {directions(result)}, {_median(result)}."
     yield "Gbit/s is L2: the frame with FCS, without preamble and gap."
     if summary.compares(result):
         yield from _ratios(result)
@@ -123,5 +122,10 @@ def _ratios(result: Result) -> Iterator[str]:
         yield f"A dash for a ratio: there is none, since {'; or '.join(why)}."
 
 
-def _both_directions(result: Result) -> bool:
-    return any(len(trial.streams) > 1 for trial in summary.trials(result))
+def directions(result: Result) -> str:
+    """Of which packets rates are, in the words of a sentence about them."""
+    trials = list(summary.trials(result))
+    if len({stream.direction for trial in trials for stream in trial.streams}) > 1:
+        return "totals over both directions"
+    several = any(len(trial.streams) > 1 for trial in trials)
+    return "totals over all that send, in one direction" if several else "of one direction"
