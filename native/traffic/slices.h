@@ -4,9 +4,9 @@
  * can then be separated from those while a core was taken away.
  *
  * A packet's *key* says when it was due. At a constant rate it is the sequence number, so that sent
- * packets need not be counted; else the stamp's time, in cycles from the run's start. Packet n, from 0,
- * is due when n + 1 of them are (pacing.h): one that is due with a slice's end belongs to that slice, so
- * that what a sender skips since its core was away is never in a slice before that.
+ * packets need not be counted; else the stamp's time, in cycles from the run's start. Packet n,
+ * from 0, is due when n + 1 of them are (pacing.h): one that is due with a slice's end belongs to
+ * that slice, so that what a sender skips since its core was away is never in a slice before that.
  */
 #ifndef WEIR_TRAFFIC_SLICES_H
 #define WEIR_TRAFFIC_SLICES_H

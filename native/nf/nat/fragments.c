@@ -86,6 +86,8 @@ nat_fragment_follow(const struct nat *nat, const struct weir_batch *batch, uint1
 		action->dst_ip = to->inside.ip;
 		action->has_egress = from_inside && nat->hairpin_output != 0;
 		action->egress = nat->hairpin_output;
+	} else {
+		nat_hairpin_to_pair(nat, tuple->dst_ip, action);
 	}
 }
 

@@ -24,15 +24,34 @@ is_sound(const struct rte_mbuf *packet, const struct weir_headers *headers,
 		       0xffff;
 }
 
+/* To the inside address of a pair, which sent the packet. */
+static bool
+to_paired(const struct nat *nat, struct weir_tuple *inner, struct weir_action *action)
+{
+	uint32_t inside = nat_paired_inside(&nat->pairs, inner->src_ip);
+
+	if (inside == 0)
+		return false;
+	inner->src_ip = inside;
+	action->set = WEIR_SET_DST_IP;
+	action->dst_ip = inside;
+	return true;
+}
+
 /* From outside, about a packet that came from inside (REQ-4): to the inside host that sent it. */
 static bool
 from_outside(const struct nat *nat, const struct weir_tuple *outer, struct weir_tuple *inner,
 	     struct weir_action *action)
 {
-	const struct nat_session *session = nat_session_find(nat, nat->by_external, inner->src_ip,
-							     inner->src_port, inner->protocol);
+	const struct nat_session *session;
 
-	if (session == NULL || inner->src_ip != outer->dst_ip)
+	if (inner->src_ip != outer->dst_ip)
+		return false;
+	if (to_paired(nat, inner, action))
+		return true;
+	session = nat_session_find(nat, nat->by_external, inner->src_ip, inner->src_port,
+				   inner->protocol);
+	if (session == NULL)
 		return false;
 	if (nat->filtering != NAT_FILTER_NONE && !nat_is_static(nat, session) &&
 	    nat_permission(nat, session, inner->dst_ip, inner->dst_port) == NULL)
@@ -49,15 +68,20 @@ static bool
 to_hairpin_sender(const struct nat *nat, const struct weir_tuple *outer, struct weir_tuple *inner,
 		  struct weir_action *action)
 {
-	const struct nat_session *sender = nat_session_find(nat, nat->by_external, inner->src_ip,
-							    inner->src_port, inner->protocol);
+	const struct nat_session *sender;
 
-	if (sender == NULL || inner->src_ip != outer->dst_ip || inner->protocol == IPPROTO_ICMP)
+	if (inner->src_ip != outer->dst_ip)
 		return false;
-	inner->src_ip = sender->inside.ip;
-	inner->src_port = sender->inside.port;
-	action->set = WEIR_SET_DST_IP;
-	action->dst_ip = sender->inside.ip;
+	if (!to_paired(nat, inner, action)) {
+		sender = nat_session_find(nat, nat->by_external, inner->src_ip, inner->src_port,
+					  inner->protocol);
+		if (sender == NULL || inner->protocol == IPPROTO_ICMP)
+			return false;
+		inner->src_ip = sender->inside.ip;
+		inner->src_port = sender->inside.port;
+		action->set = WEIR_SET_DST_IP;
+		action->dst_ip = sender->inside.ip;
+	}
 	action->has_egress = nat->hairpin_output != 0;
 	action->egress = nat->hairpin_output;
 	return true;
@@ -69,19 +93,26 @@ static bool
 from_inside(const struct nat *nat, const struct weir_tuple *outer, struct weir_tuple *inner,
 	    struct weir_action *action)
 {
-	const struct nat_session *session = nat_session_find(nat, nat->by_inside, inner->dst_ip,
-							     inner->dst_port, inner->protocol);
+	const struct nat_session *session = NULL;
+	uint32_t external = nat_paired_external(&nat->pairs, inner->dst_ip);
 
-	if (session == NULL)
+	if (external == 0) {
+		session = nat_session_find(nat, nat->by_inside, inner->dst_ip, inner->dst_port,
+					   inner->protocol);
+		if (session == NULL)
+			return false;
+		external = session->external.ip;
+	}
+	if (nat_leads_inside(nat, outer->dst_ip) && !to_hairpin_sender(nat, outer, inner, action))
 		return false;
-	if (nat_is_external(nat, outer->dst_ip) && !to_hairpin_sender(nat, outer, inner, action))
-		return false;
-	inner->dst_ip = session->external.ip;
-	inner->dst_port = session->external.port;
-	if (inner->protocol == IPPROTO_ICMP)
-		inner->src_port = session->external.port;
+	inner->dst_ip = external;
+	if (session != NULL) {
+		inner->dst_port = session->external.port;
+		if (inner->protocol == IPPROTO_ICMP)
+			inner->src_port = session->external.port;
+	}
 	action->set |= WEIR_SET_SRC_IP;
-	action->src_ip = session->external.ip;
+	action->src_ip = external;
 	return true;
 }
 

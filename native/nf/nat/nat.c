@@ -144,6 +144,14 @@ static const struct weir_option options[] = {
 		.offset = offsetof(struct nat, forwards),
 	},
 	{
+		.name = "addresses",
+		.type = WEIR_OPTION_TEXT,
+		.help = "Pairs of an external and an inside address, joined by commas, such as "
+			"203.0.113.5 10.0.0.5: each is translated to the other, whatever the "
+			"protocol and port (floating addresses).",
+		.offset = offsetof(struct nat, pair_list),
+	},
+	{
 		.name = "seed",
 		.type = WEIR_OPTION_INT,
 		.default_text = "1",
@@ -233,6 +241,25 @@ check_untranslated(const struct nat *nat, const char *where, struct weir_error *
 	return 0;
 }
 
+/* What is in a pair is shared with nobody. */
+static int
+check_pairs(const struct nat *nat, const char *where, struct weir_error *error)
+{
+	for (uint32_t i = 0; i < nat->pairs.count; i++) {
+		uint32_t external = nat->pairs.of_external[i].from;
+
+		if (nat_is_external(nat, external) ||
+		    nat_spans_hold(&nat->untranslated, external) ||
+		    nat_leads_inside(nat, nat->pairs.of_inside[i].from))
+			return weir_fail(error, "bad_argument", where,
+					 "external addresses that are neither in `external` nor in "
+					 "`untranslated`, and inside ones that are not external",
+					 NULL,
+					 "nat: an address of `addresses` has another use already");
+	}
+	return 0;
+}
+
 static int
 init(void *state, const char *where, struct weir_error *error)
 {
@@ -241,7 +268,9 @@ init(void *state, const char *where, struct weir_error *error)
 	if (check_options(nat, where, error) < 0 ||
 	    nat_spans_read(&nat->untranslated, nat->untranslated_list, "nat: untranslated", where,
 			   error) < 0 ||
-	    check_untranslated(nat, where, error) < 0)
+	    check_untranslated(nat, where, error) < 0 ||
+	    nat_pairs_read(&nat->pairs, nat->pair_list, where, error) < 0 ||
+	    check_pairs(nat, where, error) < 0)
 		return -1;
 	nat->lane_bits = __builtin_ctzl(nat->lanes);
 	nat->workers = 1;
@@ -268,8 +297,12 @@ steer(const void *state, const struct weir_headers *headers, enum weir_direction
 	const struct weir_tuple *tuple = &headers->tuple;
 	uint32_t lane;
 
-	if (direction == WEIR_INBOUND)
-		return nat_external_lane(nat, tuple->dst_ip, tuple->dst_port);
+	if (direction == WEIR_INBOUND) {
+		uint32_t inside = nat_paired_inside(&nat->pairs, tuple->dst_ip);
+
+		return inside != 0 ? nat_inside_lane(nat, inside, tuple->dst_port)
+				   : nat_external_lane(nat, tuple->dst_ip, tuple->dst_port);
+	}
 	lane = nat_inside_lane(nat, tuple->src_ip, tuple->src_port);
 	/* Both directions are outbound, and other functions must see them at one worker: both ends
 	 * count alike. */

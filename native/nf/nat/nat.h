@@ -20,6 +20,7 @@
 #include "toolkit/session_timeouts.h"
 #include "engine/nf.h"
 
+#include "pairs.h"
 #include "port_pool.h"
 #include "spans.h"
 
@@ -136,11 +137,13 @@ struct nat {
 	uint64_t seed;
 	char untranslated_list[WEIR_OPTION_TEXT_BYTES];
 	char forwards[WEIR_OPTION_TEXT_BYTES];
+	char pair_list[WEIR_OPTION_TEXT_BYTES];
 
 	/* From them. */
 	uint32_t lane_bits;
 	uint32_t worker, workers;
 	struct nat_spans untranslated;
+	struct nat_pairs pairs;
 	struct weir_session_timeouts timeouts;
 
 	/* `session_count` dynamic ones, then those that an operator gave. */
@@ -171,6 +174,13 @@ static inline bool
 nat_is_external(const struct nat *nat, uint32_t ip)
 {
 	return (ip & nat->external.mask) == nat->external.address;
+}
+
+/* Whether it leads inside: one that mappings share, or one of a pair. */
+static inline bool
+nat_leads_inside(const struct nat *nat, uint32_t ip)
+{
+	return nat_is_external(nat, ip) || nat_paired_inside(&nat->pairs, ip) != 0;
 }
 
 /* An external address by its number. */
@@ -313,6 +323,22 @@ void nat_icmp_error(struct nat *nat, struct rte_mbuf *packet, const struct weir_
 		    enum weir_direction direction, struct weir_action *action);
 
 /* translate.c */
+
+/* From inside to the external address of a pair: to its inside one, and back inside. False: it is
+ * of none. */
+static inline bool
+nat_hairpin_to_pair(const struct nat *nat, uint32_t external, struct weir_action *action)
+{
+	uint32_t inside = nat_paired_inside(&nat->pairs, external);
+
+	if (inside == 0)
+		return false;
+	action->set |= WEIR_SET_DST_IP;
+	action->dst_ip = inside;
+	action->has_egress = nat->hairpin_output != 0;
+	action->egress = nat->hairpin_output;
+	return true;
+}
 
 void nat_decide(void *state, const struct weir_batch *batch, struct weir_action *actions);
 

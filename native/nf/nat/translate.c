@@ -8,6 +8,8 @@
 #include <rte_ip.h>
 #include <rte_tcp.h>
 
+#include "packet/icmp_error.h"
+
 #include "nat.h"
 
 enum kind {
@@ -15,7 +17,8 @@ enum kind {
 	KIND_LATER_FRAGMENT,
 	KIND_OTHER_ICMP, /* an error, or nothing that is translated */
 	KIND_UNTRANSLATED,
-	KIND_DROP, /* + enum nat_drop */
+	KIND_PAIRED, /* to or from an address of a pair */
+	KIND_DROP,   /* + enum nat_drop */
 };
 
 static inline bool
@@ -24,6 +27,15 @@ is_icmp_echo(const struct rte_mbuf *packet, const struct weir_headers *headers)
 	uint8_t type = *rte_pktmbuf_mtod_offset(packet, const uint8_t *, headers->l4_offset);
 
 	return type == RTE_IP_ICMP_ECHO_REQUEST || type == RTE_IP_ICMP_ECHO_REPLY;
+}
+
+/* Who is asked by an address that many share cannot be told; who asked, by the identifier. */
+static inline bool
+is_echo_request(const struct rte_mbuf *packet, const struct weir_headers *headers)
+{
+	return headers->tuple.protocol == IPPROTO_ICMP &&
+	       *rte_pktmbuf_mtod_offset(packet, const uint8_t *, headers->l4_offset) ==
+		       RTE_IP_ICMP_ECHO_REQUEST;
 }
 
 /* Whether it goes from one inside network to another. */
@@ -61,6 +73,17 @@ kind_of(const struct nat *nat, const struct rte_mbuf *packet, const struct weir_
 	}
 	return (headers->flags & WEIR_HEADER_LATER_FRAGMENT) != 0 ? KIND_LATER_FRAGMENT
 								  : KIND_ENDPOINT;
+}
+
+/* Of those that came from inside, or to it, by an address alone. */
+static inline bool
+is_paired(const struct nat *nat, const struct weir_headers *headers, enum weir_direction direction)
+{
+	if (likely(nat->pairs.count == 0) || headers->network != WEIR_NETWORK_IPV4)
+		return false;
+	return (direction == WEIR_OUTBOUND
+			? nat_paired_external(&nat->pairs, headers->tuple.src_ip)
+			: nat_paired_inside(&nat->pairs, headers->tuple.dst_ip)) != 0;
 }
 
 /* ICMP's identifier is both ports of the tuple. */
@@ -182,6 +205,19 @@ hairpin(const struct work *work, const struct weir_headers *headers, struct weir
 						  tuple->dst_port, tuple->protocol);
 	struct nat_session *from;
 
+	if (nat_paired_inside(&nat->pairs, tuple->dst_ip) != 0) {
+		from = mapping_of(work, headers, action);
+		if (from == NULL)
+			return;
+		action->once = true;
+		action->counters[0] = counter_of(from, WEIR_OUTBOUND, headers);
+		if (is_control(headers))
+			control(work, from, WEIR_OUTBOUND, tuple->dst_ip, tuple->dst_port,
+				headers->tcp_flags);
+		set_source(from, action);
+		nat_hairpin_to_pair(nat, tuple->dst_ip, action);
+		return;
+	}
 	if (to == NULL || tuple->protocol == IPPROTO_ICMP) {
 		bool ours =
 			nat_owns_lane(nat, nat_external_lane(nat, tuple->dst_ip, tuple->dst_port));
@@ -218,7 +254,7 @@ outbound(const struct work *work, struct nat_session *session, const struct weir
 {
 	const struct weir_tuple *tuple = &headers->tuple;
 
-	if (unlikely(nat_is_external(work->nat, tuple->dst_ip))) {
+	if (unlikely(nat_leads_inside(work->nat, tuple->dst_ip))) {
 		hairpin(work, headers, action);
 		return;
 	}
@@ -265,6 +301,53 @@ inbound(const struct work *work, struct nat_session *session, const struct weir_
 	set_destination(session, action);
 }
 
+/* Neither ports nor a mapping matter, but for a host that is asked by what mappings share. */
+static void
+paired(const struct work *work, uint16_t index, struct weir_action *action)
+{
+	struct nat *nat = work->nat;
+	const struct weir_batch *batch = work->batch;
+	struct rte_mbuf *packet = batch->packet[index];
+	const struct weir_headers *headers = &batch->headers[index];
+	const struct weir_tuple *tuple = &headers->tuple;
+	bool is_fragment = (headers->flags & WEIR_HEADER_LATER_FRAGMENT) != 0;
+	struct weir_icmp_error error;
+
+	if (unlikely((headers->flags & WEIR_HEADER_L4_CUT) != 0)) {
+		nat_drop(action, NAT_DROP_TRUNCATED);
+		return;
+	}
+	if (tuple->protocol == IPPROTO_ICMP && !is_fragment &&
+	    weir_icmp_error_parse(packet, headers, &error)) {
+		nat_icmp_error(nat, packet, headers, batch->direction, action);
+		return;
+	}
+	if (batch->direction == WEIR_INBOUND) {
+		action->set |= WEIR_SET_DST_IP;
+		action->dst_ip = nat_paired_inside(&nat->pairs, tuple->dst_ip);
+		return;
+	}
+	if (!nat_hairpin_to_pair(nat, tuple->dst_ip, action) &&
+	    nat_is_external(nat, tuple->dst_ip)) {
+		struct nat_session *to =
+			is_fragment ? NULL
+				    : nat_session_find(nat, nat->by_external, tuple->dst_ip,
+						       tuple->dst_port, tuple->protocol);
+
+		if (to == NULL || is_echo_request(packet, headers)) {
+			nat_drop(action, NAT_DROP_NO_MAPPING);
+			return;
+		}
+		action->once = true;
+		action->counters[0] = counter_of(to, WEIR_INBOUND, headers);
+		set_destination(to, action);
+		action->has_egress = nat->hairpin_output != 0;
+		action->egress = nat->hairpin_output;
+	}
+	action->set |= WEIR_SET_SRC_IP;
+	action->src_ip = nat_paired_external(&nat->pairs, tuple->src_ip);
+}
+
 /* Neither an endpoint's packet nor frequent. */
 static void
 unusual(const struct work *work, uint16_t index, unsigned int kind, struct weir_action *action)
@@ -274,6 +357,9 @@ unusual(const struct work *work, uint16_t index, unsigned int kind, struct weir_
 
 	switch (kind) {
 	case KIND_UNTRANSLATED:
+		break;
+	case KIND_PAIRED:
+		paired(work, index, action);
 		break;
 	case KIND_LATER_FRAGMENT:
 		nat_fragment_follow(work->nat, batch, index, action);
@@ -302,8 +388,9 @@ decide(struct nat *nat, const struct weir_batch *batch, struct weir_action *acti
 	for (uint16_t i = 0; i < batch->count; i++) {
 		const struct weir_tuple *tuple = &batch->headers[i].tuple;
 
-		kinds[i] = stays_inside(nat, &batch->headers[i], direction)
-				   ? KIND_UNTRANSLATED
+		kinds[i] = stays_inside(nat, &batch->headers[i], direction) ? KIND_UNTRANSLATED
+			   : is_paired(nat, &batch->headers[i], direction)
+				   ? KIND_PAIRED
 				   : kind_of(nat, batch->packet[i], &batch->headers[i]);
 		endpoints[i] = (struct nat_endpoint){
 			.ip = direction == WEIR_OUTBOUND ? tuple->src_ip : tuple->dst_ip,

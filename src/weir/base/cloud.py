@@ -15,6 +15,7 @@ from weir.base.topology import namespace, token_of
 
 Security = Literal["bridge-filter", "ovs-conntrack", "none"]
 Isolation = Literal["vlan", "vxlan", "gre"]
+Router = Literal["linux", "weir"]
 NETWORK_NODE = "network"
 DATA, OUTSIDE = "data", "outside"
 SHARED = "shared"
@@ -163,6 +164,10 @@ class CloudTopology(FixedRecord):
     that tenants share, and the host outside is its router. None: nothing is shared."""
     tester: CloudTester | None = None
     """None: it is built to talk through, not to be measured."""
+    router: Router = "linux"
+    """What tenants' routers are."""
+    router_core: int | None = None
+    """Where those poll that are in weir-dp; None: there are none."""
 
     def namespace(self, name: str) -> str:
         """Of a node, an instance, a router ("blue.router"), a DHCP server ("blue.dhcp"), DATA or OUTSIDE."""
@@ -210,8 +215,14 @@ class CloudTopology(FixedRecord):
         return self.shared.functions[0].address
 
     def working_cores(self) -> set[int]:
-        """Of its own; where it is not measured there are none."""
-        return {self.tester.core, *self.tester.system_cores} if self.tester is not None else set()
+        """Of its own; where it is not measured there are none but those on which something polls."""
+        polled = () if self.polling_core is None else (self.polling_core,)
+        return {*polled, *self.outside_cores()}
+
+    @property
+    def polling_core(self) -> int | None:
+        """Where weir-dp is; None: nothing of it is there."""
+        return self.tester.core if self.tester is not None else self.router_core
 
     def outside_cores(self) -> tuple[int, ...]:
         """Those of what forwards outside weir-dp, where it is measured."""

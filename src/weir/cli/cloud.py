@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import secrets
 import sys
 import time
@@ -39,7 +40,8 @@ def deploy_cloud(lab_path: Path, *, dry_run: bool, as_json: bool) -> None:
     from weir.plan.cloud import cloud_steps, cloud_topology
 
     tenants = load_tenants(lab_path)
-    topology = cloud_topology(tenants, plan.deployment_id(tenants.name, secrets.token_hex(4)))
+    deployment_id = plan.deployment_id(tenants.name, secrets.token_hex(4))
+    topology = cloud_topology(tenants, deployment_id, core=min(os.sched_getaffinity(0)))
     steps = cloud_steps(topology)
     if dry_run:
         dumped = [step.model_dump() for step in steps]
@@ -76,6 +78,7 @@ def said(topology: CloudTopology) -> str:
     return (
         f"{_counted(tenants, 'tenant')} with {_counted(instances, 'instance')}{forwarding} on "
         f"{_counted(nodes, 'compute node')}, {topology.isolation}, security: {topology.security}"
+        f"{'' if topology.router == 'linux' else f', routers: {topology.router}'}"
     )
 
 
@@ -94,6 +97,9 @@ def _listing(steps: list[Step], topology: CloudTopology) -> Iterator[str]:
 def _deployed(steps: list[Step], topology: CloudTopology, *, quiet: bool) -> Deployment:
     from weir import fabric
     from weir.fabric import stop_signals
+    from weir.plan import SOCKET
+    from weir.plan.cloud.data_plane import cloud_configuration
+    from weir.protocol import DataPlaneClient
 
     def show(event: fabric.Event) -> None:
         if not quiet and event.state == "doing":
@@ -105,10 +111,17 @@ def _deployed(steps: list[Step], topology: CloudTopology, *, quiet: bool) -> Dep
             print(f"took down {name}, which a killed weir had left", file=sys.stderr)
         deployment = fabric.Deployment.deploy(steps, topology, on_event=show)
         try:
+            if topology.polling_core is not None:
+                with stop_signals.allowed(), DataPlaneClient(deployment.run_dir / SOCKET) as client:
+                    client.configure(cloud_configuration(topology))
+                    client.start()
             deployment.keep()
             stop_signals.check()
-        except BaseException:
-            deployment.destroy()
+        except BaseException as error:
+            try:
+                deployment.keep_logs(error)
+            finally:
+                deployment.destroy()
             raise
         stop_signals.finish()
     return deployment
@@ -159,10 +172,6 @@ def measured(tenants: TenantsFile, *, quick: bool) -> Iterator[str]:
     if wanted.background is not None:
         behind = wanted.background
         yield f"  background    {behind.load:,.0f} pps of each of the others, {behind.frame} B"
-    if wanted.functions:
-        yield f"  functions     {', '.join(map(str, wanted.functions))} that are shared, one cloud each"
-    if wanted.security:
-        yield f"  security      {', '.join(wanted.security)}, one cloud each; ratios to {wanted.security[0]}"
     goals = ", ".join(f"{goal.name} (loss ratio {goal.loss_ratio:g})" for goal in wanted.goals) or "none"
     yield f"  goals         {goals}"
     if wanted.tcp is not None:

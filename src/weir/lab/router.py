@@ -17,6 +17,7 @@ from weir.lab.nf import Scalar
 
 TENANTS_MAX = 64
 FORWARDS_MAX = 256
+FLOATING_MAX = 512
 OUTSIDE, INSIDE = 0, 1
 """Outputs of both paths of a router: its right port, towards the external network, and its left one."""
 
@@ -129,6 +130,13 @@ class Forward(LabSection):
     to_port: _L4Port | None = Field(default=None, description="its port; absent: the external one")
 
 
+class Floating(LabSection):
+    """An external address that is one tenant's host's, whatever the protocol and port."""
+
+    external: _Address = Field(description="external address, outside `external`")
+    to: _Address = Field(description="the tenant's host")
+
+
 class RouterOptions(LabSection):
     """Tenants on the left, the external network on the right."""
 
@@ -164,6 +172,9 @@ class RouterOptions(LabSection):
     forwards: tuple[Forward, ...] = Field(
         default=(), max_length=FORWARDS_MAX, description="external ports that lead inside"
     )
+    floating: tuple[Floating, ...] = Field(
+        default=(), max_length=FLOATING_MAX, description="external addresses that are one host's each"
+    )
     sessions: int = Field(
         default=65536, ge=1, le=16_000_000, description="translations at a time; of each worker"
     )
@@ -181,6 +192,8 @@ class RouterOptions(LabSection):
             nat["ipv6"] = "forward"
         if self.forwards:
             nat["forwards"] = ", ".join(self._mapping(forward) for forward in self.forwards)
+        if self.floating:
+            nat["addresses"] = ", ".join(f"{one.external} {one.to}" for one in self.floating)
         routes = self._routes(with_ipv6=bool(prefixes6))
         l3fwd: dict[str, Scalar] = {"route_list": ", ".join(routes), "inside_output": INSIDE}
         l3fwd |= self._own_addresses()
@@ -213,7 +226,8 @@ class RouterOptions(LabSection):
         if outer:
             found["addresses"] = ", ".join(outer)
         if self.address:
-            found["answers_for"] = self.external
+            floating = [f"{one.external}/32" for one in self.floating]
+            found["answers_for"] = ", ".join([self.external, *floating])
         return {**found, "errors_pass_all": True} if found else {}
 
     def inbound(self) -> tuple[int, ...]:

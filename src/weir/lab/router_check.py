@@ -31,6 +31,7 @@ def router_complaints(path: KeyPath, router: RouterOptions) -> Iterator[Complain
         yield from _address_complaints(path, router, *keys)
     networks = [ipaddress.IPv4Network(tenant.prefix) for tenant in router.tenants]
     yield from _forward_complaints(path, router, external, networks)
+    yield from _floating_complaints(path, router, external, networks)
 
 
 def _networks(router: RouterOptions, key: str) -> dict[int, _Network]:
@@ -127,6 +128,30 @@ def _forward_complaints(
         if first & second:
             message = f"has an endpoint of forwards[{one}] too: {_shown(min(first & second))}"
             yield Complaint((*path, "forwards", other), message, "each endpoint once", about=about)
+
+
+def _floating_complaints(
+    path: KeyPath,
+    router: RouterOptions,
+    external: ipaddress.IPv4Network,
+    networks: list[ipaddress.IPv4Network],
+) -> Iterator[Complaint]:
+    about: tuple[KeyPath, ...] = ((*path, "external"), (*path, "tenants"))
+    seen: dict[str, int] = {}
+    for index, pair in enumerate(router.floating):
+        at: KeyPath = (*path, "floating", index)
+        outer, inner = ipaddress.IPv4Address(pair.external), ipaddress.IPv4Address(pair.to)
+        if outer in external or any(outer in network for network in networks):
+            message = f"{outer} is an address of others: of all tenants, or inside"
+            yield Complaint((*at, "external"), message, "one of its own", about=about)
+        if not any(inner in network for network in networks):
+            expected = "an address of " + ", ".join(map(str, networks))
+            yield Complaint((*at, "to"), f"{inner} is no tenant's", expected, about=about)
+        for key, address in (("external", pair.external), ("to", pair.to)):
+            first = seen.setdefault(address, index)
+            if first != index:
+                message = f"{address} is in floating[{first}] too"
+                yield Complaint((*at, key), message, "each address once", about=about)
 
 
 def _is_host(text: str, network: _Network) -> bool:

@@ -9,7 +9,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from weir.base.cloud import Isolation, Security
+from weir.base.cloud import Isolation, Router, Security
 from weir.base.record import LabSection
 from weir.lab.kernel import CommandForm
 from weir.lab.lab import Name
@@ -190,6 +190,11 @@ class Cloud(LabSection):
         "flows of the integration bridge, or not at all",
     )
     isolation: Isolation = Field(default="vxlan", description="how nodes keep networks apart on their wire")
+    router: Router = Field(
+        default="linux",
+        description="what routes for tenants, and translates: Linux, or weir's acl, nat and l3fwd in "
+        "weir-dp, which polls on the tester's core",
+    )
     external: _Subnet = Field(
         default="198.18.0.0/16",
         description="the network outside, for routers' and floating addresses",
@@ -238,18 +243,23 @@ class TenantsFile(LabSection):
         return self.model_copy(update={"tenants": tenants, "cloud": cloud})
 
     def compared(self) -> tuple[TenantsFile, ...]:
-        """One for each cloud that is measured: ways to filter, and of each the numbers of shared functions.
-        The first is what ratios refer to."""
+        """One for each cloud that is measured: ways to filter, of each kinds of routers, and of each of those
+        numbers of shared functions. The first is what ratios refer to."""
         numbers = self.measure.functions or (len(self.cloud.functions),)
         return tuple(
             self.model_copy(
                 update={
                     "cloud": self.cloud.model_copy(
-                        update={"security": way, "functions": self.cloud.functions[:number]}
+                        update={
+                            "security": way,
+                            "router": router,
+                            "functions": self.cloud.functions[:number],
+                        }
                     )
                 }
             )
             for way in self.measure.security or (self.cloud.security,)
+            for router in self.measure.router or (self.cloud.router,)
             for number in numbers
         )
 

@@ -8,7 +8,7 @@ from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from weir.base.cloud import Security
+from weir.base.cloud import Router, Security
 from weir.base.record import ONE_OR_MANY, LabSection, listed
 from weir.lab.frames import CAPTURE, CONNECTIONS, Frame, frame_sizes_bytes
 from weir.lab.measure import CurveOptions, Duration, Goal, Load, Measure, Ratio, TrialOptions
@@ -102,6 +102,12 @@ class TenantsMeasure(LabSection):
         min_length=1,
         description="ways to filter that are compared, each in a cloud of its own; ratios are to the first; "
         "absent: that of `cloud` alone",
+    )
+    router: tuple[Router, ...] | None = Field(
+        default=None,
+        min_length=1,
+        description="kinds of routers that are compared, each in a cloud of its own; ratios are to the "
+        "first; absent: that of `cloud` alone",
     )
     functions: tuple[Annotated[int, Field(ge=0)], ...] | None = Field(
         default=None,

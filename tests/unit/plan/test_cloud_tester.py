@@ -10,7 +10,8 @@ from weir.lab.tenants import Tenant, TenantFunction, TenantsFile
 from weir.lab.tenants_measure import Background, TenantsCores, TenantsMeasure, TenantsTraffic
 from weir.plan import PlanError
 from weir.plan.cloud import cloud_steps, cloud_topology, measured_topology
-from weir.plan.cloud.tester import RECEIVER, TO_PORT, cloud_configuration, tenant_streams
+from weir.plan.cloud.data_plane import cloud_configuration
+from weir.plan.cloud.tester import RECEIVER, TO_PORT, tenant_streams
 from weir.plan.plan import frame_size
 
 DEPLOYMENT = "cloud-12345678"

@@ -25,6 +25,7 @@ from weir.fabric.function.counters import generated, ip_drops, queue_drops
 from weir.fabric.openvswitch import call
 from weir.fabric.packet_sockets import PacketSockets
 from weir.plan.cloud import names
+from weir.plan.cloud.routers import ROUTERS
 
 _NET = Path("/proc/thread-self/net")
 _FIELDS = ("tx_dropped", "rx_dropped", "tx_errors", "rx_errors")
@@ -51,12 +52,13 @@ class CloudCounters:
         self._peer = {one: other for pair in pairs for one, other in (pair, pair[::-1])}
         names_of = [node.name for node in topology.nodes]
         names_of += [one.name for _, one in topology.every()]
-        self._forwarding = [one.name for network in topology.segments() for one in network.functions] + [
-            router_name(network) for network in topology.networks
-        ]
+        routers = [router_name(network) for network in topology.networks]
+        self._forwarding = [one.name for network in topology.segments() for one in network.functions]
+        if ROUTERS[topology.router].in_data_plane is None:
+            self._forwarding += routers  # others tell by weir-dp's ledger
         self._commanded = {one.name for _, one in topology.every() if one.commands is not None}
         self._again = {node.name: SentAgain() for node in topology.nodes}
-        self._called = {topology.namespace(name): name for name in [*names_of, *self._forwarding]}
+        self._called = {topology.namespace(name): name for name in [*names_of, *routers]}
         self._of = {(network.number, one.number): one.name for network, one in topology.every()}
 
     def read(self) -> list[Counter]:

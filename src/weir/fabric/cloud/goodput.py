@@ -47,14 +47,19 @@ def lacking() -> str | None:
 
 
 def goodput(
-    deployment: Deployment, topology: CloudTopology, senders: Sequence[str], *, duration_s: int, streams: int
+    deployment: Deployment,
+    topology: CloudTopology,
+    senders: Sequence[str],
+    *,
+    cores: Sequence[int],
+    duration_s: int,
+    streams: int,
 ) -> list[Goodput]:
-    """All send at once, each over `streams` connections for so long. iperf3 runs on the tester's core, which
-    nobody else may use meanwhile. FabricError where a server does not start; Ctrl-C ends all."""
-    assert topology.tester is not None
+    """All send at once, each over `streams` connections for so long. `cores`: where iperf3 runs; nothing may
+    poll there meanwhile. FabricError where a server does not start; Ctrl-C ends all."""
     directory = deployment.run_dir / _DIRECTORY
     directory.mkdir(exist_ok=True)
-    running = _Running(f"{deployment.id}/{_DIRECTORY}", directory, topology, topology.tester.core)
+    running = _Running(f"{deployment.id}/{_DIRECTORY}", directory, topology, tuple(cores))
     ports = {host: FIRST_PORT + number for number, host in enumerate(senders)}
     try:
         servers = {host: running.server(host, port) for host, port in ports.items()}
@@ -73,7 +78,7 @@ class _Running:
     marker: str
     directory: Path
     topology: CloudTopology
-    core: int
+    cores: tuple[int, ...]
 
     def server(self, host: str, port: int) -> int:
         """For one test."""
@@ -92,7 +97,7 @@ class _Running:
             marker=self.marker,
             netns=self.topology.namespace(host),
             env={},
-            cores=[self.core],
+            cores=list(self.cores),
             log=log,
         )
 

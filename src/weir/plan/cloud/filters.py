@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from weir.base.cloud import CloudNode, CloudTopology, Instance, Network, Rule, TenantNetwork
+from weir.base.cloud import CloudNode, CloudTopology, Instance, Network, Rule
 from weir.plan.cloud.names import InstancePort
 
 COMMENT = "weir"
 """First word of the comment of a rule that drops; then network, instance and reason."""
 ANTI_SPOOFING = ("spoofed_mac", "spoofed_arp", "rogue_dhcp", "spoofed_ip", "other_protocol")
 SEPARATOR = "_of_"
-_METADATA = "169.254.0.0/16"  # link-local, RFC 3927: 169.254.169.254 is where clouds serve metadata
 
 
 def counter(network: Network, instance: Instance, reason: str) -> str:
@@ -122,34 +121,3 @@ def _let_in(rule: Rule) -> str:
     if rule.ports is not None:
         words.append(f"--dport {rule.ports[0]}:{rule.ports[1]}")
     return " ".join(words)
-
-
-def router(network: TenantNetwork, *, outer: str, inner: str) -> str:
-    """Of a tenant's router, for iptables-restore: source NAT, floating addresses, nothing else from outside,
-    and no metadata."""
-    floating = [(one.floating, one.address) for one in network.instances if one.floating is not None]
-    return "\n".join(
-        [
-            "*nat",
-            *(f"-A PREROUTING -d {outside} -j DNAT --to-destination {own}" for outside, own in floating),
-            # Who asks for a floating address of its own network: the answer has to come back here.
-            f"-A POSTROUTING -s {network.subnet} -o {inner} -m conntrack --ctstate DNAT"
-            f" -j SNAT --to-source {network.router}",
-            *(
-                f"-A POSTROUTING -s {own} -o {outer} -j SNAT --to-source {outside}"
-                for outside, own in floating
-            ),
-            f"-A POSTROUTING -s {network.subnet} -o {outer} -j SNAT"
-            f" --to-source {network.external} --random-fully",
-            "COMMIT",
-            "*filter",
-            ":FORWARD DROP [0:0]",
-            f"-A FORWARD -d {_METADATA} -p tcp -j REJECT --reject-with tcp-reset",
-            f"-A FORWARD -d {_METADATA} -j REJECT --reject-with icmp-admin-prohibited",
-            "-A FORWARD -m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT",
-            f"-A FORWARD -i {inner} -o {outer} -j ACCEPT",
-            "-A FORWARD -m conntrack --ctstate DNAT -j ACCEPT",
-            "COMMIT",
-            "",
-        ]
-    )

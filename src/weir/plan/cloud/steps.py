@@ -22,9 +22,11 @@ from weir.base.cloud import (
 )
 from weir.base.step import Step
 from weir.plan.cloud import filters, names, switches
+from weir.plan.cloud.data_plane import data_plane_steps
+from weir.plan.cloud.dhcp import dhcp_host_steps, dhcp_server_step
 from weir.plan.cloud.names import hosts_file, resolver_file
 from weir.plan.cloud.parts import bridge, interface, routes, ruleset, silent, wire
-from weir.plan.cloud.routers import dhcp_host_steps, dhcp_server_step, router_steps
+from weir.plan.cloud.routers import ROUTERS
 from weir.plan.cloud.systems import system_steps
 from weir.plan.cloud.tester import tester_steps
 from weir.plan.function_steps import commands_step
@@ -60,7 +62,7 @@ def _steps(topology: CloudTopology) -> Iterator[Step]:
             netns = topology.namespace(node.name)
             yield interface(netns, names.PHYSICAL, "", [f"{node.address}/24"], at=node.name, host=False)
     for tenant in topology.networks:
-        yield from router_steps(topology, tenant)
+        yield from ROUTERS[topology.router].steps(topology, tenant)
     for network in topology.segments():
         yield from dhcp_host_steps(topology, network)
         for instance in network.instances:
@@ -77,6 +79,7 @@ def _steps(topology: CloudTopology) -> Iterator[Step]:
     yield from _hosts(topology)
     yield from _systems(topology)
     yield from tester_steps(topology)
+    yield from data_plane_steps(topology)
 
 
 def _node(topology: CloudTopology, node: CloudNode) -> Iterator[Step]:

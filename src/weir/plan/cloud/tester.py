@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tester of a cloud that is measured: its steps, weir-dp's configuration, and its streams. Pure.
+"""The tester of a cloud that is measured: its steps, its ports and areas in weir-dp, and its streams. Pure.
 
 It sends at the interfaces of tenants' hosts as their TCP/IP stacks would, and takes what arrives at the host
 outside. What a packet meets in between, filters and address translation among it, is the cloud's own.
@@ -11,13 +11,11 @@ from collections.abc import Iterator
 
 from weir.base.cloud import OUTSIDE, CloudTester, CloudTopology
 from weir.base.step import Step
-from weir.lab.host import Host
 from weir.lab.tenants import TenantsFile
 from weir.plan.cloud import names
 from weir.plan.cloud.parts import ruleset
-from weir.plan.data_plane import weir_dp_step
-from weir.plan.plan import KERNEL_STALL_US, NETNS_DIRECTORY, frame_size
-from weir.protocol.configuration import AreaConfig, Configure, PortConfig, TesterArea
+from weir.plan.plan import NETNS_DIRECTORY, frame_size
+from weir.protocol.configuration import AreaConfig, PortConfig, TesterArea
 from weir.protocol.errors import refusing
 from weir.protocol.traffic import FlowConfig, StreamConfig, Template, TrafficConfigure
 
@@ -28,10 +26,6 @@ TO_PORT = 9
 """UDP, discard. Those who translate addresses may change source ports, never this one."""
 _RING_FRAMES = 4096
 _RING_FRAMES_SENDING = 1024
-_MBUFS = 16_384
-_MEMORY_MB = 256
-_BESIDE_HOST = Host(hugepages="none")
-"""Packets are copied to and from the kernel: pages of 4 KiB are enough, and no other program's are taken."""
 
 
 def tester_steps(topology: CloudTopology) -> Iterator[Step]:
@@ -47,50 +41,44 @@ def tester_steps(topology: CloudTopology) -> Iterator[Step]:
             if one.name in tester.senders
         ]
         if taps:
-            yield _steering(topology, node.name, taps, tester)
-    yield weir_dp_step(
-        [tester.core], _MEMORY_MB, [], _BESIDE_HOST, f"start weir-dp, polling on core {tester.core}"
-    )
+            yield steering(topology, node.name, taps, tester, f"what {len(taps)} hosts of {node.name} send")
 
 
 _DISCARDED = f"*raw\n-A PREROUTING -p udp --dport {TO_PORT} -j DROP\nCOMMIT\n"
 """By the stack, which would answer that nobody listens; the tester has had its copy by then."""
 
 
-def _steering(topology: CloudTopology, node: str, taps: list[str], tester: CloudTester) -> Step:
+def steering(
+    topology: CloudTopology, node: str, interfaces: list[str], tester: CloudTester, what: str
+) -> Step:
+    """The kernel's work on what weir-dp sends is not for the core that polls. `interfaces`: of the node,
+    where that arrives."""
     cores = ", ".join(map(str, tester.system_cores))
     return Step(
         kind="steering",
         name=f"steering:{node}",
         params={
             "netns": topology.namespace(node),
-            "interfaces": taps,
+            "interfaces": interfaces,
             "cores": list(tester.system_cores),
         },
-        text=f"let the kernel work on cores {cores} for what {len(taps)} hosts of {node} send",
+        text=f"let the kernel work on cores {cores} for {what}",
         undo_text="",
     )
 
 
-@refusing()
-def cloud_configuration(topology: CloudTopology) -> Configure:
-    """Ports and areas of weir-dp: a generator at each host that sends, and a receiver outside."""
-    tester = topology.tester
-    assert tester is not None
-    areas: list[AreaConfig] = [
-        TesterArea(name=f"generator.{name}", core=tester.core, kind="generator", port=name)
-        for name in tester.senders
-    ]
-    areas.append(TesterArea(name=f"receiver.{OUTSIDE}", core=tester.core, kind="receiver", port=RECEIVER))
-    return Configure(
-        ports=(
-            *(_port(topology, name, _RING_FRAMES_SENDING) for name in tester.senders),
-            _port(topology, RECEIVER, _RING_FRAMES),
-        ),
-        areas=tuple(areas),
-        stall_threshold_us={str(tester.core): KERNEL_STALL_US},
-        mbufs=_MBUFS,
-    )
+def tester_areas(tester: CloudTester) -> Iterator[AreaConfig]:
+    """A generator at each host that sends, and a receiver outside."""
+    for name in tester.senders:
+        yield TesterArea(name=f"generator.{name}", core=tester.core, kind="generator", port=name)
+    yield TesterArea(name=f"receiver.{OUTSIDE}", core=tester.core, kind="receiver", port=RECEIVER)
+
+
+def tester_ports(topology: CloudTopology, tester: CloudTester) -> Iterator[PortConfig]:
+    """Theirs."""
+    for name in tester.senders:
+        yield _port(topology, name, _RING_FRAMES_SENDING)
+    yield _port(topology, RECEIVER, _RING_FRAMES)
 
 
 def _port(topology: CloudTopology, host: str, frames: int) -> PortConfig:

@@ -25,6 +25,7 @@ from weir.base.cloud import (
 )
 from weir.base.topology import token_of
 from weir.lab.tenants import Tenant, TenantFunction, TenantsFile
+from weir.plan.cloud.routers import ROUTERS
 from weir.plan.topology import PlanError
 
 FEWEST_CORES = 2
@@ -34,8 +35,10 @@ _SEGMENTS = {"vlan": 1000, "vxlan": 10_000, "gre": 10_000}
 """Numbers on the wire are others than the nodes' own, as in a cloud: what forgets to translate is seen."""
 
 
-def cloud_topology(tenants: TenantsFile, deployment: str) -> CloudTopology:
-    """`deployment`: its id. Addresses of a subnet: router, DHCP server, instances; outside: the host there,
+def cloud_topology(tenants: TenantsFile, deployment: str, core: int = 0) -> CloudTopology:
+    """`deployment`: its id. `core`: where routers of weir-dp poll, if the file does not say.
+
+    Addresses of a subnet: router, DHCP server, instances; outside: the host there,
     routers and floating ones, then what tenants share."""
     cloud = tenants.cloud
     outside = ipaddress.IPv4Network(cloud.external).hosts()
@@ -56,6 +59,10 @@ def cloud_topology(tenants: TenantsFile, deployment: str) -> CloudTopology:
         ),
         networks=networks,
         shared=made.shared(tenants, there, networks) if cloud.functions else None,
+        router=cloud.router,
+        router_core=(tenants.cores.tester if tenants.cores.tester is not None else core)
+        if ROUTERS[cloud.router].in_data_plane is not None
+        else None,
     )
 
 
@@ -76,7 +83,7 @@ def measured_topology(tenants: TenantsFile, deployment: str, cpus: Sequence[int]
         raise PlanError(f"{empty[0]} has no instance that could send; expected one or more")
     senders = tuple(network.instances[0].name for network in topology.networks[:sending])
     made = CloudTester(core=tester, system_cores=system, senders=senders)
-    return topology.model_copy(update={"tester": made})
+    return topology.model_copy(update={"tester": made, "router_core": None})
 
 
 class _Place(NamedTuple):

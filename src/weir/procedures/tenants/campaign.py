@@ -20,11 +20,13 @@ from weir.measure.machine_state import MachineState
 from weir.measure.one_case import Event, OnChain, TrialFinished, measured
 from weir.measure.tester import Stream
 from weir.plan.cloud.loopback import loopback_lab
+from weir.plan.cloud.routers import ROUTERS
 from weir.plan.cloud.tester import tenant_streams
 from weir.procedures.campaign import CampaignProgress
 from weir.procedures.driver import new_id, planned, running, take_down_leftovers
 from weir.procedures.stored_result import new_result
 from weir.procedures.tenants.case import TenantsCase
+from weir.procedures.tenants.clouds import called, variant
 from weir.procedures.tenants.fidelity import fidelity
 from weir.procedures.tenants.standing import RunningCloud, standing_cloud
 from weir.procedures.tenants.tcp import tcp_case
@@ -115,7 +117,8 @@ class TenantsCampaign:
             self._send(on, rounds[-1], alone)
         if self._wanted.tcp is None:
             return
-        on.client.stop()
+        if ROUTERS[on.topology.router].in_data_plane is None:
+            on.client.stop()
         for one in rounds:
             stop_signals.check()
             self._progress.setup(f"{one.setup.chain} tenants send, {one.setup.name}")
@@ -170,7 +173,7 @@ class TenantsCampaign:
         self._progress.case(case)
 
     def _named(self, topology: CloudTopology) -> str:
-        return variant(self._tenants, topology) or topology.security
+        return called(self._tenants, topology)
 
     def _traffic(self, topology: CloudTopology, frame: str, sending: int) -> Traffic:
         config = tenant_streams(topology, self._tenants, frame, sending)
@@ -196,16 +199,3 @@ def _senders(on: RunningCloud, sending: int) -> dict[str, Any]:
         "standing": len(networks),
         "through": {one.name: list(on.topology.through(one)) for one in networks[:sending]},
     }
-
-
-def variant(tenants: TenantsFile, topology: CloudTopology) -> str | None:
-    """What one of several clouds is called that differ in what tenants share: "routers alone", "through dpi,
-    firewall". None: they do not."""
-    if len(tenants.measure.functions or ()) < _SEVERAL:
-        return None
-    called = ", ".join(name.partition(".")[2] for name in topology.shared_functions())
-    said = f"through {called}" if called else "routers alone"
-    return f"{topology.security}, {said}" if len(tenants.measure.security or ()) >= _SEVERAL else said
-
-
-_SEVERAL = 2

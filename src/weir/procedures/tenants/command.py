@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from weir.cli.cloud import measured, require_no_chain, said
 from weir.cli.exits import INTERRUPTED, failed
 from weir.cli.labfile import own_cpus
 from weir.cli.stored import check_reports, write_reports
+from weir.procedures.tenants.clouds import called
 
 if TYPE_CHECKING:
     from weir.base.cloud import CloudTopology
@@ -52,7 +53,7 @@ def run_tenants(
         for one in tenants.compared()
     ]
     if dry_run:
-        print(_json_planned(tenants, clouds[0]) if as_json else _planned(tenants, clouds[0], quick=quick))
+        print(_json_planned(tenants, clouds) if as_json else _planned(tenants, clouds, quick=quick))
         return
     for topology in clouds:
         require_cloud(cloud_steps(topology), topology)
@@ -62,7 +63,7 @@ def run_tenants(
         Store(store) as database,
         Progress() as progress,
     ):
-        progress.say(_planned(tenants, clouds[0], quick=quick))
+        progress.say(_planned(tenants, clouds, quick=quick))
         campaign = TenantsCampaign(tenants, clouds, quick=quick, store=database, progress=progress)
         result = campaign.run()
     stems = {"html": "report", "markdown": "report", "json": "result", "csv": "throughput"}
@@ -90,27 +91,38 @@ def _nothing_found(result: Result) -> str | None:
     return f"nothing was measured: {why}"
 
 
-def _planned(tenants: TenantsFile, topology: CloudTopology, *, quick: bool) -> str:
-    assert topology.tester is not None
-    cores = ", ".join(map(str, topology.tester.system_cores))
+def _planned(tenants: TenantsFile, clouds: Sequence[CloudTopology], *, quick: bool) -> str:
+    first = clouds[0]
+    assert first.tester is not None
+    cores = ", ".join(map(str, first.tester.system_cores))
+    several = [f"  cloud         {called(tenants, one)}: {said(one)}" for one in clouds]
     return "\n".join(
         (
-            f"{tenants.name}: {said(topology)}",
+            *([f"{tenants.name}: {said(first)}"] if len(clouds) == 1 else [f"{tenants.name}:", *several]),
             *measured(tenants, quick=quick),
-            f"  cores         tester {topology.tester.core}, everything else {cores}",
+            f"  cores         tester {first.tester.core}, everything else {cores}",
         )
     )
 
 
-def _json_planned(tenants: TenantsFile, topology: CloudTopology) -> str:
-    assert topology.tester is not None
+def _json_planned(tenants: TenantsFile, clouds: Sequence[CloudTopology]) -> str:
+    tester = clouds[0].tester
+    assert tester is not None
     return json.dumps(
         {
             "lab": tenants.name,
             "frames": list(map(str, tenants.traffic.frames)),
             "sending": list(tenants.sending()),
-            "security": [one.cloud.security for one in tenants.compared()],
-            "tester": topology.tester.model_dump(mode="json"),
+            "clouds": [
+                {
+                    "name": called(tenants, one),
+                    "security": one.security,
+                    "router": one.router,
+                    "shared_functions": list(one.shared_functions()),
+                }
+                for one in clouds
+            ],
+            "tester": tester.model_dump(mode="json"),
         },
         indent=2,
     )

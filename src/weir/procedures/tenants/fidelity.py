@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from weir.base.cloud import CloudTopology
+from weir.plan.cloud.routers import ROUTERS
 
 _FILTERS = {
     "bridge-filter": "A Linux bridge at each instance filters, by nftables and by iptables with connection "
@@ -25,8 +26,20 @@ def fidelity(topology: CloudTopology, datapath: str) -> list[str]:
         "of all nodes together, and none is that of a node with a machine of its own.",
         f"The nodes' switches: {datapath}. Between nodes: {topology.isolation}.",
         _FILTERS[topology.security],
+        _routers(topology),
         f"The tester polls on core {tester.core}, sends at the tenants' hosts as their TCP/IP stacks would, "
         f"and takes what arrives at the host outside; the kernel steers what was sent to {cores} "
         "(receive packet steering), so that a sender does not forward its own packets.",
         "Hosts and routers keep what they have learnt of each other's MAC addresses: no ARP within trials.",
     ]
+
+
+def _routers(topology: CloudTopology) -> str:
+    kind = ROUTERS[topology.router]
+    if kind.in_data_plane is None:
+        return kind.sentence
+    return (
+        f"{kind.sentence} That is on core {topology.polling_core}, between two polls of the tester: what it "
+        "costs is not taken from the cores of switches and kernel. Over TCP it goes on, and iperf3 shares "
+        "those cores: compare goodput between kinds of routers with care."
+    )

@@ -17,7 +17,8 @@ from weir.fabric.outside import TakenWatch
 from weir.lab.tenants import TenantsFile
 from weir.plan import SOCKET
 from weir.plan.cloud import cloud_steps
-from weir.plan.cloud.tester import cloud_configuration, tenant_streams
+from weir.plan.cloud.data_plane import cloud_configuration
+from weir.plan.cloud.tester import tenant_streams
 from weir.protocol import DataPlaneClient, DataPlaneTester
 from weir.protocol.ledger import Hello
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TCP of so many tenants at once, after all that the tester sends: it stands still meanwhile."""
+"""TCP of so many tenants at once, after all that the tester sends: it stands still meanwhile, and
+iperf3 has its core; or weir-dp routes, and iperf3 is on the cores of everything else."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from collections.abc import Sequence
 from weir.base.error import FabricError
 from weir.fabric.cloud.goodput import Goodput, goodput, lacking
 from weir.lab.tenants_measure import FRAME_BYTES_MAX, TcpOptions
+from weir.plan.cloud.routers import ROUTERS
 from weir.procedures.tenants.standing import RunningCloud
 from weir.results.result import TCP, Case
 from weir.results.tenants import TCP_RECORD, TcpShare, TenantsTcp
@@ -20,6 +22,8 @@ def tcp_case(on: RunningCloud, wanted: TcpOptions, repeats: int, record: Tenants
     began = time.monotonic()
     tester = on.topology.tester
     assert tester is not None
+    routes = ROUTERS[on.topology.router].in_data_plane is not None
+    cores = tester.system_cores if routes else (tester.core,)
     record.why = lacking()
     if record.why is None:
         senders = tester.senders[: len(record.tenants)]
@@ -31,6 +35,7 @@ def tcp_case(on: RunningCloud, wanted: TcpOptions, repeats: int, record: Tenants
                         on.deployment,
                         on.topology,
                         senders,
+                        cores=cores,
                         duration_s=wanted.duration_s,
                         streams=wanted.connections,
                     )

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""weir-dp in a cloud: one process, which polls on one core for the tester and for Weir's routers. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from weir.base.cloud import NETWORK_NODE, CloudTopology
+from weir.base.step import Step
+from weir.lab.host import Host
+from weir.plan.cloud import names
+from weir.plan.cloud.routers import ROUTERS
+from weir.plan.cloud.tester import steering, tester_areas, tester_ports
+from weir.plan.data_plane import weir_dp_step
+from weir.plan.plan import KERNEL_STALL_US
+from weir.protocol.configuration import AreaConfig, Configure, PortConfig
+from weir.protocol.errors import refusing
+
+_MBUFS = 16_384
+_MBUFS_OF_ROUTER = 8_192
+_MEMORY_MB = 256
+_BESIDE_HOST = Host(hugepages="none")
+"""Packets are copied to and from the kernel: pages of 4 KiB are enough, and no other program's are taken."""
+
+
+def data_plane_steps(topology: CloudTopology) -> Iterator[Step]:
+    """None where nothing polls."""
+    core = topology.polling_core
+    if core is None:
+        return
+    part = ROUTERS[topology.router].in_data_plane
+    routers = len(topology.networks) if part is not None else 0
+    if routers and topology.tester is not None:
+        ends = [name for one in topology.networks for name in (names.inner_port(one), names.outer_port(one))]
+        yield steering(topology, NETWORK_NODE, ends, topology.tester, f"what {routers} routers send")
+    memory_mb = _MEMORY_MB + (routers * part.memory_mb if part is not None else 0)
+    yield weir_dp_step([core], memory_mb, [], _BESIDE_HOST, f"start weir-dp, polling on core {core}")
+
+
+@refusing()
+def cloud_configuration(topology: CloudTopology) -> Configure:
+    """Its ports and areas: of routers, and of the tester."""
+    core = topology.polling_core
+    assert core is not None
+    ports: list[PortConfig] = []
+    areas: list[AreaConfig] = []
+    part = ROUTERS[topology.router].in_data_plane
+    routers = topology.networks if part is not None else ()
+    for network in routers:
+        assert part is not None
+        ports += part.ports(topology, network)
+        areas.append(part.area(topology, network))
+    if topology.tester is not None:
+        ports += tester_ports(topology, topology.tester)
+        areas += tester_areas(topology.tester)
+    return Configure(
+        ports=tuple(ports),
+        areas=tuple(areas),
+        stall_threshold_us={str(core): KERNEL_STALL_US},
+        mbufs=_MBUFS + _MBUFS_OF_ROUTER * len(routers),
+    )
