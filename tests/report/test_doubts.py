@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import pytest
 
-from weir.report import doubts
+from weir.report import doubts, numbers
 from weir.results.result import Drop, Result, Throughput, Trial
 
 from .disturbed import disturbed, found, trial
@@ -42,6 +42,17 @@ def test_what_functions_drop_however_light_the_load_is_said() -> None:
     assert of(made, "note") == [
         "direct PVP, frame 64: however light the load, 25.0% of the packets are dropped: f1/nat (no_mapping)"
     ]
+
+
+def test_a_rate_at_which_confirming_trials_lost_far_more_than_the_goal_says_so() -> None:
+    made = carrying(1.0)
+    (one,) = made.setups[0].cases[0].throughput
+    one.loss_ratio = 0.071
+    assert of(made, "note") == [
+        f"direct PVP, frame 64: NDR found, but trials that were to confirm it lost {numbers.share(0.071)}"
+    ]
+    one.loss_ratio = 0.005
+    assert of(made, "note") == []
 
 
 def test_a_slower_state_is_said_with_how_much() -> None:

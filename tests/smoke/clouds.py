@@ -21,10 +21,12 @@ from weir.base.cloud import CloudTopology, Instance
 from weir.fabric import namespace
 from weir.fabric.cloud.drops import drops
 from weir.lab.tenants import TenantsFile
-from weir.plan import Step
+from weir.plan import SOCKET, Step
 from weir.plan.cloud import cloud_steps, cloud_topology, measured_topology
+from weir.plan.cloud.data_plane import cloud_configuration
 from weir.plan.cloud.names import HOST_INTERFACE
 from weir.plan.cloud.topology import FEWEST_CORES
+from weir.protocol import DataPlaneClient
 
 ARRIVES_S = 2.0
 ETH_P_ALL = 3
@@ -112,6 +114,10 @@ def standing(text: str, token: str | None = None, run_dir: Path | None = None) -
             patch.setenv("WEIR_RUN_DIR", str(run_dir))
         deployment = fabric.Deployment.deploy(steps, topology)
         try:
+            if topology.polling_core is not None and topology.tester is None:
+                with DataPlaneClient(deployment.run_dir / SOCKET) as client:
+                    client.configure(cloud_configuration(topology))
+                    client.start()
             yield StandingCloud(topology, deployment)
         finally:
             deployment.destroy()

@@ -87,6 +87,8 @@ class Instance(FixedRecord):
     routes: tuple[str, ...]
     """Of a function: the ways back to those addresses that lead through another one, as "10.0.0.3/32 via
     10.0.0.4"."""
+    forwards: bool = False
+    """It is a function, which forwards for hosts."""
     commands: FunctionCommands | None = None
     """Of a function; None: nothing is run in it."""
     system: InstanceSystem | None = None
@@ -115,7 +117,12 @@ class Network(FixedRecord):
     @property
     def functions(self) -> tuple[Instance, ...]:
         """Those that forward for the others."""
-        return tuple(one for one in self.instances if one.allowed)
+        return tuple(one for one in self.instances if one.forwards)
+
+    @property
+    def hosts(self) -> tuple[Instance, ...]:
+        """Those that they forward for."""
+        return tuple(one for one in self.instances if not one.forwards)
 
     @property
     def prefix_length(self) -> int:

@@ -62,6 +62,13 @@ class TenantsTrials(LabSection):
     retries: int = Field(
         default=3, ge=0, le=100, description="repeats of an invalid trial before it is given up"
     )
+    backlog_ms: Milliseconds = Field(
+        default=1,
+        ge=0,
+        le=60_000,
+        description="growth of latency in a trial that shows a backlog: a queue of the cloud that fills; 0: "
+        "ignore it",
+    )
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -157,7 +164,7 @@ class TenantsMeasure(LabSection):
             exceed_ratio=self.exceed_ratio,
             repeats=self.repeats,
             time_limit_s=self.time_limit_s,
-            trial=TrialOptions(**self.trial.model_dump(), backlog_ms=0),
+            trial=TrialOptions(**self.trial.model_dump()),
             curve=CurveOptions(points=0),
             confirm_trials=1,
             seed=self.seed,

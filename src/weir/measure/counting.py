@@ -34,6 +34,8 @@ class Counting:
     """Likewise behind an absence, while the tester caught up."""
     away_s: float
     """Time in which some core was away; of all cores together."""
+    streams: Mapping[int, tuple[int, int]]
+    """Of each by its number: packets that count, and those of them that were lost or left in a queue."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,7 @@ def counting(
         short=found.short,
         short_recovering=found.short_recovering,
         away_s=sum(one.to_us - max(0.0, one.from_us) for one in away) / US_PER_S,
+        streams=found.streams,
     )
 
 

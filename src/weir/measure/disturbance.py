@@ -22,7 +22,7 @@ from __future__ import annotations
 import bisect
 import math
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -81,6 +81,11 @@ class _Judged:
     lost: int
     backlog: float
 
+    @property
+    def missing(self) -> int:
+        """Lost, or left in a queue."""
+        return min(self.offered, self.lost + round(self.backlog))
+
 
 @dataclass(frozen=True)
 class Evidence:
@@ -100,6 +105,8 @@ class Evidence:
     in_pauses: bool
     """Each stream that lost packets lost them in pauses (`weir.measure.overload`)."""
     left_out: tuple[Absence, ...]
+    streams: Mapping[int, tuple[int, int]]
+    """Of each by its number: packets, and those of them that were lost or left in a queue."""
 
 
 def evidence(slices: Slices, away: Sequence[Absence], least_growth_ms: float) -> Evidence:
@@ -112,12 +119,14 @@ def evidence(slices: Slices, away: Sequence[Absence], least_growth_ms: float) ->
     offered = short = short_recovering = lost = recovering_slices = 0
     backlog = 0.0
     paused: list[bool] = []
+    streams: dict[int, tuple[int, int]] = {}
     for stream in slices.streams:
         delays_us = _own_delays_us(stream, spans, width_us)
         clean, recovering = _parts(stream, left, delays_us)
         judged = _judged(clean, recovering, width_us / US_PER_S, least_growth_ms * US_PER_MS)
         offered += judged.offered
         lost += judged.lost
+        streams[stream.id] = judged.offered, judged.missing
         if judged.lost > 0:
             paused.append(_in_pauses(stream, left, delays_us))
         backlog += judged.backlog
@@ -134,6 +143,7 @@ def evidence(slices: Slices, away: Sequence[Absence], least_growth_ms: float) ->
         backlog=round(backlog),
         in_pauses=bool(paused) and all(paused),
         left_out=tuple(away),
+        streams=streams,
     )
 
 

@@ -61,6 +61,7 @@ class SearchedCase(OneCase):
     def __init__(self, measure: Measure, traffic: Traffic, chain: OnChain) -> None:
         super().__init__(traffic, chain)
         self._measure = measure
+        self._lab_limit_pps = measure.max_load_pps
         self._curve: list[Trial] = []
         self._delays: list[DelayPoint] = []
         self.runner = TrialRunner(
@@ -112,7 +113,7 @@ class SearchedCase(OneCase):
                 found,
                 self.traffic.mean_frame_bytes,
                 ceiling=self.ceiling,
-                capped=limits_pps[1] == self._measure.max_load_pps,
+                capped=limits_pps[1] == self._lab_limit_pps,
                 shares_cores=self.chain.tester.shares_cores,
             )
             self.throughput.append(self._confirmed(result))

@@ -253,6 +253,7 @@ class TrialRunner:
         took_s = result.tx_duration_ns / NS_PER_S
         stalls = [Stall.model_validate(stall.model_dump()) for stall in result.stalls if stall.count]
         direction = {stream.id: stream.direction for stream in self.traffic.streams}
+        judged = counted.streams if counted is not None else {}
         return Trial(
             purpose=purpose,
             intended_load_pps=load_pps or (counts.offered / took_s if took_s else 0.0),
@@ -289,6 +290,8 @@ class TrialRunner:
                     intended=stream.intended,
                     offered=stream.offered,
                     delivered=stream.delivered,
+                    counted_offered=judged[stream.id][0] if stream.id in judged else None,
+                    counted_lost=judged[stream.id][1] if stream.id in judged else None,
                     duplicates=stream.duplicates,
                     reordered=stream.reordered,
                     negative=stream.negative,

@@ -16,6 +16,10 @@ from weir.results.trial import Purpose
 CONTRADICTED_SHARE = 0.9
 """A rate that is a smaller share of what a trial carried without loss is contradicted by it."""
 
+UNCONFIRMED_LOSS = 0.01
+"""Beyond the goal's loss ratio: what trials at the found rate may lose without a remark, since half of the
+trial time at a load may miss a goal."""
+
 SUSTAINED: frozenset[Purpose] = frozenset({"search", "curve", "confirm", "latency", "frame-loss"})
 """Trials of one rate for some time: what they carry, a search could have found. A burst is none."""
 
@@ -236,6 +240,14 @@ def _of(found: Throughput, case: Case) -> Iterator[tuple[Kind, str, str]]:
             "found, but just above it packets were lost in pauses of milliseconds, or far more than that "
             "load is too much: the system or the machine changed its speed",
             f"{rates.mpps(found)} Mpps",
+        )
+    lost = found.loss_ratio
+    if lost is not None and lost > found.goal_loss_ratio + UNCONFIRMED_LOSS:
+        shown = numbers.share(lost)
+        yield (
+            "note",
+            f"found, but trials that were to confirm it lost {shown}",
+            f"confirming trials lost {shown}",
         )
     best, most_pps = carried(case), contradicted_pps(found, case)
     if best is not None and most_pps is not None:

@@ -15,9 +15,9 @@ class TenantShare(Record):
 
     tenant: str
     offered_pps: float
-    """That its host sent."""
+    """That its host sent, in the time that counts."""
     delivered_pps: float
-    """That arrived outside."""
+    """Of these, that arrived outside and were not left in a queue."""
     delivered_min_pps: float
     delivered_max_pps: float
     loss_ratio: float
@@ -32,6 +32,8 @@ class TenantsPoint(Record):
     """Of each."""
     trials: int
     """That are valid; nothing else is known where there is none."""
+    counted_share: float = 1.0
+    """Of their time, that counts: of the trial with the least. `drops` and latencies are of all of it."""
     shares: list[TenantShare] = []
     """In the order of the streams."""
     drops: list[Drop] = []

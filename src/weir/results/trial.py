@@ -126,6 +126,10 @@ class StreamCount(Record):
     """Packets handed to the port on schedule."""
     delivered: int
     """Packets of this trial received, each counted once."""
+    counted_offered: int | None = None
+    """Packets due in the time that counts; None: all of it does."""
+    counted_lost: int | None = None
+    """Of these, lost or left in a queue."""
     duplicates: int
     """Packets received again."""
     reordered: int

@@ -33,7 +33,7 @@ class CaseResult(Record):
     why: str | None = None
     """Of a case that failed, or was skipped: the cause."""
     seconds: float = 0.0
-    """Without what had to be made beforehand, and without clean-up."""
+    """With what it had made for itself, and without clean-up."""
     clean_up_seconds: float = 0.0
     operations: list[Operation] = []
     not_removed: str | None = None

@@ -32,6 +32,15 @@ def measured(cpus: tuple[int, ...] = (0, 1, 2), cores: TenantsCores | None = Non
     return measured_topology(tenants, DEPLOYMENT, cpus)
 
 
+def test_a_function_is_no_host_that_could_send_also_where_it_forwards_for_nobody() -> None:
+    alone = Tenant(name="blue", instances=0, functions=(TenantFunction(name="dpi"),))
+    tenants = TENANTS.model_copy(update={"tenants": (alone,)})
+    (network,) = cloud_topology(tenants, DEPLOYMENT).networks
+    assert [one.name for one in network.functions] == ["blue.dpi"]
+    with pytest.raises(PlanError, match="blue has no instance that could send"):
+        measured_topology(tenants, DEPLOYMENT, (0, 1))
+
+
 def test_the_first_core_is_the_testers_and_all_others_are_the_systems() -> None:
     tester = measured((4, 2, 7)).tester
     assert tester is not None

@@ -14,7 +14,7 @@ from pyroute2.netlink.exceptions import NetlinkError
 from weir.base.error import FabricError
 from weir.fabric import process, stop_signals
 from weir.fabric.cloud.interface import address
-from weir.fabric.cloud.ruleset import installed
+from weir.fabric.cloud.ruleset import not_installed
 from weir.fabric.links import index
 from weir.fabric.process import log_end
 from weir.fabric.step_handlers import Facts, Site
@@ -60,7 +60,7 @@ class DhcpServer:
 
     def lacking(self, params: Mapping[str, Any]) -> str | None:  # noqa: ARG002
         """Its Debian package, if it is not installed."""
-        return installed("dnsmasq", "dnsmasq-base")
+        return not_installed("dnsmasq", "dnsmasq-base")
 
 
 def _serving(pid_file: Path, pid: int, log: Path) -> None:
@@ -113,7 +113,7 @@ class DhcpLeases:
 
     def lacking(self, params: Mapping[str, Any]) -> str | None:  # noqa: ARG002
         """Its Debian package, if it is not installed."""
-        return installed("busybox", "busybox")
+        return not_installed("busybox", "busybox")
 
 
 def _texts(listed: object) -> list[str]:

@@ -14,7 +14,7 @@ from typing import Any
 from weir.base.cloud import OUTSIDE, CloudTopology
 from weir.base.error import FabricError
 from weir.fabric import process, stop_signals
-from weir.fabric.cloud.ruleset import installed
+from weir.fabric.cloud.ruleset import not_installed
 from weir.fabric.deployment import Deployment
 
 FIRST_PORT = 5201
@@ -43,7 +43,7 @@ class Goodput:
 
 def lacking() -> str | None:
     """What to install; None if it is there."""
-    return installed("iperf3", "iperf3")
+    return not_installed("iperf3", "iperf3")
 
 
 def goodput(

@@ -42,12 +42,14 @@ class Ruleset:
     def lacking(self, params: Mapping[str, Any]) -> str | None:
         """The program's Debian package, if it is not installed."""
         name = str(params["program"])
-        return installed(_PROGRAMS[name][0], _PACKAGES[name])
+        return not_installed(_PROGRAMS[name][0], _PACKAGES[name])
 
 
 _ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
 
 
-def installed(program: str, package: str) -> str | None:
+def not_installed(program: str, package: str) -> str | None:
     """What to do where a program is missing; None if it is there."""
-    return None if shutil.which(program) else f"{program} is not installed; install the package {package}"
+    if shutil.which(program, path=_ENVIRONMENT["PATH"]):
+        return None
+    return f"{program} is not installed; install the package {package}"

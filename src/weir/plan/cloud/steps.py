@@ -116,7 +116,7 @@ def _outside(topology: CloudTopology) -> Iterator[Step]:
 def _instance(topology: CloudTopology, network: Network, instance: Instance) -> Iterator[Step]:
     netns, node = topology.namespace(instance.name), topology.namespace(instance.node)
     port = names.InstancePort.of(network, instance)
-    yield from silent(netns, *(["net.ipv4.ip_forward=1"] if instance.allowed else []))
+    yield from silent(netns, *(["net.ipv4.ip_forward=1"] if instance.forwards else []))
     yield wire(netns, names.HOST_INTERFACE, node, port.tap)
     yield interface(netns, names.HOST_INTERFACE, instance.mac, [], at=instance.name)
     if topology.security == "bridge-filter":

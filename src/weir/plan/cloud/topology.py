@@ -78,10 +78,10 @@ def measured_topology(tenants: TenantsFile, deployment: str, cpus: Sequence[int]
     if len({tester, *system}) < FEWEST_CORES:
         raise PlanError("a cloud is measured on two CPUs or more: one is the tester's, and there is no other")
     sending = len(topology.networks) if tenants.measure.background is not None else max(tenants.sending())
-    empty = [one.name for one in topology.networks[:sending] if len(one.instances) == len(one.functions)]
+    empty = [one.name for one in topology.networks[:sending] if not one.hosts]
     if empty:
         raise PlanError(f"{empty[0]} has no instance that could send; expected one or more")
-    senders = tuple(network.instances[0].name for network in topology.networks[:sending])
+    senders = tuple(network.hosts[0].name for network in topology.networks[:sending])
     made = CloudTester(core=tester, system_cores=system, senders=senders)
     return topology.model_copy(update={"tester": made, "router_core": None})
 
@@ -194,6 +194,7 @@ class _Numbering:
                 gateway=following,
                 allowed=tuple(behind),
                 routes=(*back, *on),
+                forwards=True,
                 commands=_commands(function),
             )
 

@@ -17,8 +17,9 @@ from weir.results.result import StreamCount, Trial
 from weir.results.tenants import RECORD, Tenants, TenantShare, TenantsPoint
 from weir.results.trial import Drop
 
-FAR_TOO_MUCH = 0.2
-"""Loss ratio of some tenant at a load above which no goal is looked for."""
+FAR_TOO_MUCH, ABOVE_FAR_TOO_MUCH = 0.2, 1.5
+"""Loss ratio of some tenant at a load far above what its cloud carries; and how far above that load goals are
+looked for."""
 
 
 class TenantsCase(SearchedCase):
@@ -40,8 +41,11 @@ class TenantsCase(SearchedCase):
             for one in self.record.points
             if one.shares and max(share.loss_ratio for share in one.shares) > FAR_TOO_MUCH
         )
-        highest_pps = min(too_much, default=None)
-        self._measure = self._measure.model_copy(update={"max_load_pps": highest_pps})
+        lowest_pps = min(too_much, default=None)
+        if lowest_pps is not None:
+            # Far above, so that the search ends between two bounds, and not at this one.
+            highest_pps = lowest_pps * ABOVE_FAR_TOO_MUCH
+            self._measure = self._measure.model_copy(update={"max_load_pps": highest_pps})
         if self._wanted.goals:
             super().measure()
 
@@ -83,7 +87,8 @@ def point(load_pps: float, trials: Sequence[Trial], senders: Sequence[str]) -> T
     return TenantsPoint(
         load_pps=load_pps,
         trials=len(valid),
-        shares=[_share(name, number, valid) for number, name in enumerate(senders)],
+        counted_share=min(_counted_share(one) for one in valid),
+        shares=[_share(name, number, valid, load_pps) for number, name in enumerate(senders)],
         drops=[
             Drop(place=place, reason=reason, packets=packets)
             for (place, reason), packets in lost.most_common()
@@ -91,21 +96,34 @@ def point(load_pps: float, trials: Sequence[Trial], senders: Sequence[str]) -> T
     )
 
 
-def _share(tenant: str, stream: int, trials: Sequence[Trial]) -> TenantShare:
+def _counted_share(trial: Trial) -> float:
+    counted = trial.counted
+    return min(1.0, counted.seconds / trial.duration_s) if counted is not None else 1.0
+
+
+def _share(tenant: str, stream: int, trials: Sequence[Trial], load_pps: float) -> TenantShare:
     seen = [(trial, one) for trial in trials for one in trial.streams if one.stream == stream]
-    offered = [one.offered / trial.duration_s for trial, one in seen]
-    delivered = [one.delivered / trial.duration_s for trial, one in seen]
+    offered_pps, delivered_pps = zip(*(_rates_pps(trial, one, load_pps) for trial, one in seen), strict=True)
     late_us = [one.latency.p99_us for _, one in seen if one.latency is not None]
     return TenantShare(
         tenant=tenant,
-        offered_pps=statistics.median(offered),
-        delivered_pps=statistics.median(delivered),
-        delivered_min_pps=min(delivered),
-        delivered_max_pps=max(delivered),
+        offered_pps=statistics.median(offered_pps),
+        delivered_pps=statistics.median(delivered_pps),
+        delivered_min_pps=min(delivered_pps),
+        delivered_max_pps=max(delivered_pps),
         loss_ratio=statistics.median(_loss_ratio(one) for _, one in seen),
         latency_p99_us=statistics.median(late_us) if late_us else None,
     )
 
 
-def _loss_ratio(stream: StreamCount) -> float:
-    return 1 - stream.delivered / stream.offered if stream.offered else 0.0
+def _rates_pps(trial: Trial, one: StreamCount, load_pps: float) -> tuple[float, float]:
+    """Sent, and arrived. A valid trial's tester was never behind in the time that counts."""
+    if one.counted_offered is None:
+        return one.offered / trial.duration_s, one.delivered / trial.duration_s
+    return load_pps, load_pps * (1 - _loss_ratio(one))
+
+
+def _loss_ratio(one: StreamCount) -> float:
+    if one.counted_offered is not None and one.counted_lost is not None:
+        return one.counted_lost / one.counted_offered if one.counted_offered else 0.0
+    return 1 - one.delivered / one.offered if one.offered else 0.0

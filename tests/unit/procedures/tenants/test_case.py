@@ -3,8 +3,14 @@
 
 from __future__ import annotations
 
+import pytest
+
+from tests.simulated.device import Response
+from tests.simulated.tester import SimulatedDut
+from tests.unit.measure.rig import Rig
+from weir.lab.tenants_measure import TenantsMeasure
 from weir.procedures.tenants.case import point
-from weir.results.result import StreamCount, Trial
+from weir.results.result import Counted, StreamCount, Trial
 from weir.results.trial import Drop
 
 
@@ -56,3 +62,44 @@ def test_losses_of_all_trials_are_added_by_place() -> None:
 def test_without_a_valid_trial_it_says_why() -> None:
     found = point(100, [trial(0, valid=False)], ["b"])
     assert (found.trials, found.shares, found.why) == (0, [], "The host took the cores.")
+
+
+def disturbed(one: Trial) -> Trial:
+    """Stretched to four seconds, of which one counts: the first lost nothing in it, the second half."""
+    streams = [
+        each.model_copy(
+            update={"offered": 260, "delivered": 250, "counted_offered": 100, "counted_lost": lost}
+        )
+        for each, lost in zip(one.streams, (0, 50), strict=True)
+    ]
+    counted = Counted(seconds=1.0, recovering_s=0, offered=200, lost=50, short=0, backlog=0)
+    return one.model_copy(update={"duration_s": 4.0, "streams": streams, "counted": counted})
+
+
+def test_of_a_stretched_trial_only_the_time_counts_in_which_the_cores_were_there() -> None:
+    found = point(100, [disturbed(trial(100, 100))], ["b", "r"])
+    assert found.counted_share == 0.25
+    assert [(one.offered_pps, one.delivered_pps, one.loss_ratio) for one in found.shares] == [
+        (100, 100, 0),
+        (100, 50, 0.5),
+    ]
+
+
+def test_of_a_tenant_that_lost_all_nothing_arrives() -> None:
+    lost = trial(100, 100)
+    streams = [one.model_copy(update={"counted_offered": 100, "counted_lost": 100}) for one in lost.streams]
+    (share, _) = point(100, [lost.model_copy(update={"streams": streams})], ["b", "r"]).shares
+    assert (share.delivered_pps, share.loss_ratio) == (0, 1)
+
+
+@pytest.mark.parametrize(("capacity_pps", "queue"), [(826, 187), (2_000, 1_000), (10_000, 1_277)])
+def test_the_search_takes_a_queue_that_holds_what_a_trial_sends_too_much_for_no_rate(
+    capacity_pps: float, queue: int
+) -> None:
+    """A shaper's queue holds some hundred milliseconds: all of a trial far above its rate arrives."""
+    measure = TenantsMeasure(repeats=1).of_searches()
+    dut = SimulatedDut(
+        Response(capacity_pps, capacity_pps, buffer_packets=queue), tester_max_pps=4 * capacity_pps
+    )
+    (found,) = Rig(dut, measure).throughputs()
+    assert found.load_pps == pytest.approx(capacity_pps, rel=0.02)

@@ -12,7 +12,7 @@ from typing import Any
 
 from weir.base.error import FabricError
 from weir.fabric import process, stop_signals
-from weir.fabric.cloud.ruleset import installed
+from weir.fabric.cloud.ruleset import not_installed
 from weir.fabric.cloud.system.tree import lacking as tree_lacking
 from weir.fabric.cloud.system.tree import tree
 from weir.fabric.function.control_group import group_of
@@ -77,7 +77,7 @@ class InstanceSystem:
 
     def lacking(self, params: Mapping[str, Any]) -> str | None:  # noqa: ARG002
         """What to install."""
-        return installed("unshare", "util-linux") or tree_lacking()
+        return not_installed("unshare", "util-linux") or tree_lacking()
 
 
 def _write(etc: Path, params: Mapping[str, Any], site: Site) -> None:
