@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from weir.base.cloud import NETWORK_NODE, CloudTopology, Isolation, Security
 from weir.lab.tenants import Cloud, Tenant, TenantFunction, TenantsFile
-from weir.plan.cloud import cloud_steps, cloud_topology, filters, flows
+from weir.plan.cloud import cloud_steps, cloud_topology, flows
+from weir.plan.cloud.security import bridge_filter, ovs_conntrack
 from weir.plan.cloud.topology import outer_addresses
 
 DEPLOYMENT = "cloud-12345678"
@@ -139,7 +140,7 @@ def test_what_is_shared_is_on_a_segment_of_its_own_with_every_router(isolation: 
 @given(st.integers(1, 65535), st.integers(1, 65535))
 def test_blocks_of_ports_match_the_range_and_nothing_else(one: int, other: int) -> None:
     first, last = min(one, other), max(one, other)
-    blocks = list(flows.port_blocks(first, last))
+    blocks = list(ovs_conntrack.port_blocks(first, last))
     assert sum(0x10000 - mask for _, mask in blocks) == last - first + 1
     assert all(value & ~mask & 0xFFFF == 0 for value, mask in blocks)
     assert [value for value, _ in blocks] == sorted(value for value, _ in blocks)
@@ -147,14 +148,18 @@ def test_blocks_of_ports_match_the_range_and_nothing_else(one: int, other: int) 
     assert blocks[-1][0] + 0x10000 - blocks[-1][1] - 1 == last
 
 
-@given(st.sampled_from(flows.REASONS), st.integers(0, 4095), st.integers(0, 64))
+@given(st.sampled_from(ovs_conntrack.REASONS), st.integers(0, 4095), st.integers(0, 64))
 def test_a_cookie_says_what_was_put_in(reason: str, network: int, instance: int) -> None:
-    assert flows.reading(flows.cookie(reason, network, instance)) == (reason, network, instance)
+    assert ovs_conntrack.reading(ovs_conntrack.cookie(reason, network, instance)) == (
+        reason,
+        network,
+        instance,
+    )
 
 
 def test_a_cookie_of_no_filter_says_nothing() -> None:
-    assert flows.reading(0) is None
-    assert flows.reading((len(flows.REASONS) + 1) << 32) is None
+    assert ovs_conntrack.reading(0) is None
+    assert ovs_conntrack.reading((len(ovs_conntrack.REASONS) + 1) << 32) is None
 
 
 def test_frames_for_everybody_go_to_nodes_of_the_network_alone() -> None:
@@ -168,7 +173,7 @@ def test_frames_for_everybody_go_to_nodes_of_the_network_alone() -> None:
 
 def test_an_instance_may_send_from_its_own_addresses_alone() -> None:
     cloud = topology(security="bridge-filter")
-    rules = filters.anti_spoofing(cloud, cloud.node("compute1"))
+    rules = bridge_filter.anti_spoofing(cloud, cloud.node("compute1"))
     for network, one in cloud.instances("compute1"):
         chain = rules.split(f"chain from_{network.number}_{one.number} {{")[1].split("}\n  chain")[0]
         assert f"ether saddr != {one.mac}" in chain

@@ -3,12 +3,17 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 
-from weir.base.cloud import CloudTopology, Router
+from weir.base.cloud import CloudTopology, Router, Security
+from weir.fabric.cloud.drops import READERS
 from weir.lab.tenants import Cloud, Tenant, TenantFunction, TenantsFile
 from weir.plan.cloud import cloud_steps, cloud_topology, measured_topology
 from weir.plan.cloud.data_plane import cloud_configuration
+from weir.plan.cloud.routers import ROUTERS
+from weir.plan.cloud.security import SECURITIES
 from weir.procedures.tenants.clouds import called, variant
 from weir.protocol.configuration import ChainArea
 
@@ -34,6 +39,11 @@ def areas(topology: CloudTopology) -> dict[str, ChainArea]:
 def options(topology: CloudTopology, router: str) -> dict[str, dict[str, object]]:
     way_out = areas(topology)[router].paths[0]
     return {stage.nf: dict(stage.options) for stage in way_out.stages}
+
+
+def test_every_way_to_filter_and_every_router_that_a_file_may_name_is_there() -> None:
+    assert set(SECURITIES) == set(get_args(Security)) == set(READERS)
+    assert set(ROUTERS) == set(get_args(Router))
 
 
 def test_a_tenants_addresses_are_those_that_linux_would_have() -> None:

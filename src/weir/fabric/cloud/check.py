@@ -11,6 +11,7 @@ from weir.base.step import Step
 from weir.fabric.check import check, require_root
 from weir.fabric.probe import bridge_netfilter
 from weir.fabric.step_handlers import lacking
+from weir.plan.cloud.security import SECURITIES
 from weir.technology.ovs import TECHNOLOGY
 
 
@@ -20,9 +21,9 @@ def require_cloud(steps: Sequence[Step], topology: CloudTopology) -> None:
     refusal = check(TECHNOLOGY.name)
     if refusal is not None:
         raise FabricError(f"a cloud cannot stand here: {refusal.missing}", refusal.fix)
-    if topology.security == "bridge-filter" and not bridge_netfilter():
+    if SECURITIES[topology.security].bridged_netfilter and not bridge_netfilter():
         raise FabricError(
-            "a cloud cannot stand here with bridge-filter: bridged packets do not pass netfilter",
+            f"a cloud cannot stand here with {topology.security}: bridged packets do not pass netfilter",
             "load the br_netfilter module, or choose ovs-conntrack or none",
         )
     missing = dict.fromkeys(why for why in map(lacking, steps) if why is not None)

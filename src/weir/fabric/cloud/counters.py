@@ -26,6 +26,7 @@ from weir.fabric.openvswitch import call
 from weir.fabric.packet_sockets import PacketSockets
 from weir.plan.cloud import names
 from weir.plan.cloud.routers import ROUTERS
+from weir.plan.cloud.security import SECURITIES
 
 _NET = Path("/proc/thread-self/net")
 _FIELDS = ("tx_dropped", "rx_dropped", "tx_errors", "rx_errors")
@@ -47,6 +48,7 @@ class CloudCounters:
 
     def __init__(self, topology: CloudTopology, steps: Sequence[Step], run_dir: Path) -> None:
         self._topology = topology
+        self._security = SECURITIES[topology.security]
         self._run_dir = run_dir
         pairs = [_ends(step) for step in steps if step.kind == "veth"]
         self._peer = {one: other for pair in pairs for one, other in (pair, pair[::-1])}
@@ -152,7 +154,7 @@ class CloudCounters:
         lost = self._upcalls_lost(node)
         yield Counter(f"{node.name}:openvswitch", "upcall_lost", "drop", lost)
         rest -= lost
-        if self._topology.security == "ovs-conntrack":
+        if self._security.drops_in_switch:
             here = {f"filter of {one.name}" for _, one in self._topology.instances(node.name)}
             here.add(f"filter of {node.name}")
             rest -= sum(one.value for one in found if one.place in here)
@@ -163,11 +165,10 @@ class CloudCounters:
     ) -> dict[str, Statistics]:
         """Interfaces of the node that its switch sends and receives at."""
         netns = self._topology.namespace(node.name)
-        others = ("tap", "qvb") if self._topology.security == "bridge-filter" else ("qvb",)
         return {
             name: one
             for name, one in statistics[netns].items()
-            if End(netns, name) in self._peer and not name.startswith(others)
+            if End(netns, name) in self._peer and not name.startswith(self._security.beside_switch)
         }
 
     def _upcalls_lost(self, node: CloudNode) -> int:

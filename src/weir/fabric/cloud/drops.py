@@ -6,21 +6,24 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from weir.base.cloud import CloudNode, CloudTopology
+from weir.base.cloud import CloudNode, CloudTopology, Security
 from weir.base.error import FabricError
 from weir.fabric import namespace
 from weir.fabric.openvswitch import call
-from weir.plan.cloud import filters, flows, names
+from weir.plan.cloud import names
+from weir.plan.cloud.security import bridge_filter, ovs_conntrack
 
 _READ_S = 20.0
 _SAVED = re.compile(
-    rf'^\[(?P<packets>\d+):\d+\] .*--comment "{filters.COMMENT} '
+    rf'^\[(?P<packets>\d+):\d+\] .*--comment "{bridge_filter.COMMENT} '
     r'(?P<network>\d+) (?P<instance>\d+) (?P<reason>\w+)"'
 )
+_Counted = tuple[int, int, str, int]
+"""Network, instance, reason, packets."""
 _FLOW = re.compile(r"\bcookie=(?P<cookie>0x[0-9a-f]+).*?\bn_packets=(?P<packets>\d+)")
 
 
@@ -44,37 +47,54 @@ def drops(topology: CloudTopology, run_dir: Path) -> list[Drop]:
     return [Drop(of, reason, packets) for (of, reason), packets in found.items()]
 
 
-def _read(topology: CloudTopology, node: CloudNode, run_dir: Path) -> Iterator[tuple[int, int, str, int]]:
-    """Network, instance, reason, packets."""
-    netns = topology.namespace(node.name)
-    if topology.security == "bridge-filter" and topology.instances(node.name):
+def _read(topology: CloudTopology, node: CloudNode, run_dir: Path) -> Iterator[_Counted]:
+    return READERS[topology.security](topology, node, run_dir)
+
+
+def _of_bridges(topology: CloudTopology, node: CloudNode, _run_dir: Path) -> Iterator[_Counted]:
+    if topology.instances(node.name):
+        netns = topology.namespace(node.name)
         yield from _nftables(netns)
         yield from _iptables(netns)
-    elif topology.security == "ovs-conntrack":
-        yield from _flows(run_dir / names.ovs_directory(node.name))
 
 
-def _nftables(netns: str) -> Iterator[tuple[int, int, str, int]]:
+def _of_switch(_topology: CloudTopology, node: CloudNode, run_dir: Path) -> Iterator[_Counted]:
+    return _flows(run_dir / names.ovs_directory(node.name))
+
+
+def _of_none(*_where: object) -> Iterator[_Counted]:
+    return iter(())
+
+
+READERS: Mapping[Security, Callable[[CloudTopology, CloudNode, Path], Iterator[_Counted]]] = {
+    "bridge-filter": _of_bridges,
+    "ovs-conntrack": _of_switch,
+    "none": _of_none,
+}
+"""Of each way to filter, what it counts."""
+
+
+def _nftables(netns: str) -> Iterator[_Counted]:
     shown = json.loads(_said(netns, ["nft", "-j", "list", "counters", "table", "bridge", "weir"]))
     for one in shown["nftables"]:
         if "counter" in one:
-            reason, _, whose = one["counter"]["name"].partition(filters.SEPARATOR)
+            reason, _, whose = one["counter"]["name"].partition(bridge_filter.SEPARATOR)
             network, _, instance = whose.partition("_")
             yield int(network), int(instance), reason, int(one["counter"]["packets"])
 
 
-def _iptables(netns: str) -> Iterator[tuple[int, int, str, int]]:
+def _iptables(netns: str) -> Iterator[_Counted]:
     for line in _said(netns, ["iptables-save", "-c", "-t", "filter"]).splitlines():
         match = _SAVED.match(line)
         if match is not None:
             yield int(match["network"]), int(match["instance"]), match["reason"], int(match["packets"])
 
 
-def _flows(directory: Path) -> Iterator[tuple[int, int, str, int]]:
+def _flows(directory: Path) -> Iterator[_Counted]:
     management = f"unix:{directory}/{names.INTEGRATION}.mgmt"
     for line in call(["ovs-ofctl", "-O", "OpenFlow14", "dump-flows", management], directory).splitlines():
         match = _FLOW.search(line)
-        read = flows.reading(int(match["cookie"], 16)) if match is not None else None
+        read = ovs_conntrack.reading(int(match["cookie"], 16)) if match is not None else None
         if match is not None and read is not None:
             reason, network, instance = read
             yield network, instance, reason, int(match["packets"])

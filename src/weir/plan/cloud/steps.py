@@ -21,12 +21,13 @@ from weir.base.cloud import (
     router_name,
 )
 from weir.base.step import Step
-from weir.plan.cloud import filters, names, switches
+from weir.plan.cloud import names, switches
 from weir.plan.cloud.data_plane import data_plane_steps
 from weir.plan.cloud.dhcp import dhcp_host_steps, dhcp_server_step
 from weir.plan.cloud.names import hosts_file, resolver_file
-from weir.plan.cloud.parts import bridge, interface, routes, ruleset, silent, wire
+from weir.plan.cloud.parts import bridge, interface, routes, silent, wire
 from weir.plan.cloud.routers import ROUTERS
+from weir.plan.cloud.security import SECURITIES
 from weir.plan.cloud.systems import system_steps
 from weir.plan.cloud.tester import tester_steps
 from weir.plan.function_steps import commands_step
@@ -68,8 +69,7 @@ def _steps(topology: CloudTopology) -> Iterator[Step]:
         for instance in network.instances:
             yield from _instance(topology, network, instance)
     for node in topology.compute_nodes():
-        if topology.security == "bridge-filter":
-            yield from _filters(topology, node)
+        yield from SECURITIES[topology.security].node_steps(topology, node)
     for node in topology.nodes:
         if topology.networks_at(node.name):
             yield switches.ports(topology, node)
@@ -85,7 +85,8 @@ def _steps(topology: CloudTopology) -> Iterator[Step]:
 def _node(topology: CloudTopology, node: CloudNode) -> Iterator[Step]:
     netns = topology.namespace(node.name)
     yield from silent(netns)
-    wanted = int(topology.security == "bridge-filter" and node.name != NETWORK_NODE)
+    bridged = SECURITIES[topology.security].bridged_netfilter
+    wanted = int(bridged and node.name != NETWORK_NODE)
     yield Step(
         kind="sysctl",
         name=f"netfilter:{netns}",
@@ -119,19 +120,7 @@ def _instance(topology: CloudTopology, network: Network, instance: Instance) -> 
     yield from silent(netns, *(["net.ipv4.ip_forward=1"] if instance.forwards else []))
     yield wire(netns, names.HOST_INTERFACE, node, port.tap)
     yield interface(netns, names.HOST_INTERFACE, instance.mac, [], at=instance.name)
-    if topology.security == "bridge-filter":
-        yield wire(node, port.below, node, port.above)
-        yield from bridge(node, port.bridge, (port.tap, port.below))
-
-
-def _filters(topology: CloudTopology, node: CloudNode) -> Iterator[Step]:
-    if not topology.instances(node.name):
-        return
-    netns = topology.namespace(node.name)
-    spoofing = filters.anti_spoofing(topology, node)
-    yield ruleset(netns, "nft", spoofing, f"filter what instances of {node.name} send")
-    groups = filters.security_groups(topology, node)
-    yield ruleset(netns, "iptables", groups, f"filter what instances of {node.name} get")
+    yield from SECURITIES[topology.security].instance_steps(topology, network, instance)
 
 
 def _hosts(topology: CloudTopology) -> Iterator[Step]:

@@ -9,6 +9,7 @@ from weir.base.cloud import DATA_MTU_BYTES, NETWORK_NODE, CloudNode, CloudTopolo
 from weir.base.step import Step
 from weir.plan.cloud import flows, names
 from weir.plan.cloud.parts import LEARNT_S
+from weir.plan.cloud.security import SECURITIES
 
 _TO_EXTERNAL, _FROM_EXTERNAL = "int-br-ex", "phy-br-ex"
 _OWN_TAG = 4095  # of br-int's own interface: in no network
@@ -51,14 +52,14 @@ def bridges(topology: CloudTopology, node: CloudNode) -> Step:
     if topology.isolation == "vlan":
         commands += _bridge(names.VLAN, secure=True)
         commands += [["add-port", names.VLAN, names.DATA_INTERFACE]]
-        commands += _patch(names.INTEGRATION, flows.TO_VLANS, names.VLAN, flows.FROM_VLANS)
+        commands += _patch(names.INTEGRATION, names.TO_VLANS, names.VLAN, names.FROM_VLANS)
         made.append(names.VLAN)
     else:
         commands += _bridge(names.PHYSICAL, secure=False)
         commands += [["add-port", names.PHYSICAL, names.DATA_INTERFACE]]
         commands += [["set", "Interface", names.PHYSICAL, f"mtu_request={DATA_MTU_BYTES}"]]
         commands += _bridge(names.TUNNEL, secure=True)
-        commands += _patch(names.INTEGRATION, flows.TO_TUNNELS, names.TUNNEL, flows.FROM_TUNNELS)
+        commands += _patch(names.INTEGRATION, names.TO_TUNNELS, names.TUNNEL, names.FROM_TUNNELS)
         commands += [
             each for other in topology.nodes if other != node for each in _tunnel(topology, node, other)
         ]
@@ -118,8 +119,7 @@ def ports(topology: CloudTopology, node: CloudNode) -> Step:
             for one in topology.networks_at(node.name)
         ]
     for of, instance in topology.instances(node.name):
-        own = names.InstancePort.of(of, instance)
-        port = own.above if topology.security == "bridge-filter" else own.tap
+        port = SECURITIES[topology.security].at_integration(names.InstancePort.of(of, instance))
         commands.append(["add-port", names.INTEGRATION, port, f"tag={of.number}"])
     text = f"attach {len(commands)} ports of tenants to the bridges of {node.name}"
     return _transaction(node, "ports", commands, text)

@@ -5,13 +5,7 @@ from __future__ import annotations
 
 from weir.base.cloud import CloudTopology
 from weir.plan.cloud.routers import ROUTERS
-
-_FILTERS = {
-    "bridge-filter": "A Linux bridge at each instance filters, by nftables and by iptables with connection "
-    "tracking.",
-    "ovs-conntrack": "Open vSwitch's flows filter, with connection tracking.",
-    "none": "Nothing filters: any tenant may send what it likes.",
-}
+from weir.plan.cloud.security import SECURITIES
 
 
 def fidelity(topology: CloudTopology, datapath: str) -> list[str]:
@@ -25,7 +19,7 @@ def fidelity(topology: CloudTopology, datapath: str) -> list[str]:
         f"All {nodes} nodes are network namespaces of this host, and share its {cores}: rates are those "
         "of all nodes together, and none is that of a node with a machine of its own.",
         f"The nodes' switches: {datapath}. Between nodes: {topology.isolation}.",
-        _FILTERS[topology.security],
+        SECURITIES[topology.security].sentence,
         _routers(topology),
         f"The tester polls on core {tester.core}, sends at the tenants' hosts as their TCP/IP stacks would, "
         f"and takes what arrives at the host outside; the kernel steers what was sent to {cores} "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rules of the Linux bridge in front of each instance (`bridge-filter`): what it may send, in nftables'
+"""`bridge-filter`: rules of a Linux bridge in front of each instance. What it may send, in nftables'
 bridge family; what it may get, in iptables, which follows connections there.
 
 Network K is connection tracking's zone K, since tenants may have the same addresses. Each drop has a counter,
@@ -11,7 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from weir.base.cloud import CloudNode, CloudTopology, Instance, Network, Rule
+from weir.base.step import Step
 from weir.plan.cloud.names import InstancePort
+from weir.plan.cloud.parts import bridge, ruleset, wire
+from weir.plan.cloud.security.kind import SecurityKind
 
 COMMENT = "weir"
 """First word of the comment of a rule that drops; then network, instance and reason."""
@@ -121,3 +124,28 @@ def _let_in(rule: Rule) -> str:
     if rule.ports is not None:
         words.append(f"--dport {rule.ports[0]}:{rule.ports[1]}")
     return " ".join(words)
+
+
+def _instance_steps(topology: CloudTopology, network: Network, instance: Instance) -> Iterator[Step]:
+    node, port = topology.namespace(instance.node), InstancePort.of(network, instance)
+    yield wire(node, port.below, node, port.above)
+    yield from bridge(node, port.bridge, (port.tap, port.below))
+
+
+def _node_steps(topology: CloudTopology, node: CloudNode) -> Iterator[Step]:
+    if not topology.instances(node.name):
+        return
+    netns = topology.namespace(node.name)
+    yield ruleset(netns, "nft", anti_spoofing(topology, node), f"filter what instances of {node.name} send")
+    groups = security_groups(topology, node)
+    yield ruleset(netns, "iptables", groups, f"filter what instances of {node.name} get")
+
+
+KIND = SecurityKind(
+    sentence="A Linux bridge at each instance filters, by nftables and by iptables with connection tracking.",
+    at_integration=lambda port: port.above,
+    instance_steps=_instance_steps,
+    node_steps=_node_steps,
+    bridged_netfilter=True,
+    beside_switch=("tap", "qvb"),
+)
