@@ -29,7 +29,7 @@ def once(*found: Throughput) -> bool:
 
 def in_doubt(found: Iterable[tuple[str, Row, Throughput]]) -> str:
     """Of rates and what each is called, those that are doubtful: "; in doubt: 1 of 4 (unsteady), 4 of 4 (a
-    trial carried 20,600)"; empty: none."""
+    trial carried 20,600 pps without loss)"; empty: none."""
     named = [
         f"{called} ({', '.join(said)})" for called, row, one in found if (said := _against(one, row.case))
     ]
@@ -39,4 +39,4 @@ def in_doubt(found: Iterable[tuple[str, Row, Throughput]]) -> str:
 def _against(found: Throughput, case: Case) -> list[str]:
     said = [_WORDS[letter] for letter in rates.flags(found) if letter in _WORDS]
     most_pps = doubts.contradicted_pps(found, case)
-    return said if most_pps is None else [*said, f"a trial carried {most_pps:,.0f}"]
+    return said if most_pps is None else [*said, f"a trial carried {most_pps:,.0f} pps without loss"]

@@ -69,9 +69,9 @@ class _Rates:
 
     @property
     def left_out(self) -> str:
-        """Tenants of the others: "1, 2"; empty: none."""
-        bounds = [len(row.record.tenants) for row, one in self.every if one.tester_bound or one.out_of_time]
-        return ", ".join(map(str, sorted(bounds)))
+        """Those of the others: "1 of 4, 2 of 4"; empty: none."""
+        bounds = [row.setup.chain for row, one in self.every if one.tester_bound or one.out_of_time]
+        return ", ".join(bounds)
 
     def slope(self) -> Slope | None:
         """With what it says of these rates."""
@@ -81,7 +81,7 @@ class _Rates:
         if found is None:
             return None
         without = f"; without {self.left_out}, of which only bounds are known" if self.left_out else ""
-        doubtful = in_doubt((str(len(row.record.tenants)), row, one) for row, one in used)
+        doubtful = in_doubt((row.setup.chain, row, one) for row, one in used)
         return replace(found, once=once(*(one for _, one in used)), besides=without + doubtful)
 
 
@@ -95,7 +95,7 @@ def untold(result: Result) -> Iterator[str]:
     """Sentences on goals and frames whose rates are bounds, so that there is no slope."""
     for one in _rates(result, 1, None):
         if len(one.every) > 1 and one.left_out and one.slope() is None:
-            said = f"only bounds are known of the rate of {one.left_out}"
+            said = f"only bounds are known of the rates of {one.left_out}"
             yield f"{one.goal} at {one.of}: what a tenant more costs is not told, since {said}."
 
 

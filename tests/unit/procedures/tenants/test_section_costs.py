@@ -84,14 +84,14 @@ def test_of_one_repeat_a_slope_has_no_interval() -> None:
 def test_rates_that_are_bounds_are_left_out_of_a_slope_by_name() -> None:
     (said,) = costs(made({1: {"tester_bound": True}}))
     assert said.startswith("PDR at 64 B, from 2 to 4 tenants that send: ")
-    assert said.endswith("; without 1, of which only bounds are known.")
+    assert said.endswith("; without 1 of 4, of which only bounds are known.")
 
 
 def test_where_bounds_leave_no_slope_that_is_said() -> None:
     changes = {number: {"tester_bound": True} for number in (1, 2)} | {3: {"out_of_time": True}}
     assert costs(made(changes)) == [
-        "PDR at 64 B: what a tenant more costs is not told, since only bounds are known of the rate of 1, 2, "
-        "3."
+        "PDR at 64 B: what a tenant more costs is not told, since only bounds are known of the rates of "
+        "1 of 4, 2 of 4, 3 of 4."
     ]
 
 
@@ -103,7 +103,10 @@ def test_doubtful_rates_are_named_in_the_sentence_on_what_one_more_costs() -> No
     )  # fmt: skip
     result.setups[2].cases[0].trials.append(clean)
     (said,) = costs(result)
-    assert said.endswith("; in doubt: 2 (unsteady), 3 (a trial carried 20,600), 4 (slower state).")
+    assert said.endswith(
+        "; in doubt: 2 of 4 (unsteady), 3 of 4 (a trial carried 20,600 pps without loss), 4 of 4 (slower "
+        "state)."
+    )
 
 
 def test_each_shared_function_has_a_step_of_its_own_and_there_is_no_slope_over_functions() -> None:
