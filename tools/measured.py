@@ -22,7 +22,7 @@ from weir.procedures.tenants import section as tenants
 from weir.procedures.tenants import section_rows as sent
 from weir.procedures.tenants import section_tcp
 from weir.procedures.tenants.section_paper import checks
-from weir.procedures.tenants.section_slope import costs
+from weir.procedures.tenants.section_steps import costs
 from weir.report import doubts, legend, noise, numbers, rates, render, summary
 from weir.results.result import Result
 
@@ -179,11 +179,7 @@ def _weir(result: Result) -> str:
 def table(result: Result) -> Iterator[str]:
     """Markdown: the first goal of each chain, technology and frame size, with its spread, flags and ratio."""
     goal, frames = summary.goals(result)[0], summary.frames(result)
-    said = (
-        f"{_run(result)}: {goal} in Mpps, {legend.directions(result)}, ± the farthest repeat or round; in "
-        f"brackets its ratio to `{result.baseline}`, and the least and greatest of the pairs that it is the "
-        "median of."
-    )
+    said = f"{_run(result)}: {goal} in Mpps, {legend.directions(result)}, {_around(result)}."
     yield from textwrap.wrap(said, WIDTH, break_on_hyphens=False)
     yield ""
     heads = [f"{frame} B" if frame.isdigit() else summary.frame_label(frame) for frame in frames]
@@ -205,6 +201,19 @@ def table(result: Result) -> Iterator[str]:
         bounds += "S behind a ratio: of rounds in a slower state than the rates. "
     flags = " ".join(f"{letter}: {text.partition(':')[0]}." for letter, text in used.items())
     yield from textwrap.wrap(bounds + flags, WIDTH, break_on_hyphens=False)
+
+
+def _around(result: Result) -> str:
+    """What stands behind a rate, and between which ends: of rounds, or of clouds one after the other."""
+    ratio = f"in brackets its ratio to `{result.baseline}`, and the least and greatest"
+    if not sent.rows(result):
+        return f"± the farthest repeat or round; {ratio} of the pairs that it is the median of"
+    if not summary.compares(result):
+        return "± the farthest repeat"
+    return (
+        f"± the farthest repeat; {ratio} that the repeats allow: one cloud was built and measured after the "
+        "other, not in rounds"
+    )
 
 
 def _cell(row: summary.Row) -> str:

@@ -10,6 +10,7 @@ import pytest
 from tests.report.disturbed import disturbed
 from tests.report.synthetic import result
 from tests.unit.procedures.latency.test_changes import compared
+from tests.unit.procedures.tenants.made import found as cloud
 from tools import measured
 
 README = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
@@ -101,6 +102,17 @@ def test_a_labs_own_readme_has_its_changes_and_what_was_left_out() -> None:
     assert "- `tuned`: pinning, pmd_cores 1" in lines
     assert f"- `{made.setups[0].name}`: {made.setups[0].refused}" in lines
     assert "- c-states: no deep sleep to switch off" in lines
+
+
+def test_clouds_are_said_to_be_measured_one_after_the_other_and_not_in_pairs() -> None:
+    setups = [cloud(4, 10_000)[0], cloud(4, 15_000)[0]]
+    setups[0].technology = "bridge-filter"
+    text = " ".join(measured.table(result(setups=setups, baseline="bridge-filter")))
+    assert "one cloud was built and measured after the other, not in rounds." in text
+    assert "pairs" not in text
+    alone = " ".join(measured.table(result(setups=setups[:1])))
+    assert "± the farthest repeat." in alone
+    assert "its ratio" not in alone
 
 
 @pytest.mark.parametrize("lab", ["switching", "vcpe", "epa", "host", "vm"])

@@ -171,13 +171,13 @@ class TenantsMeasure(LabSection):
         )
 
     def in_a_hurry(self) -> TenantsMeasure:
-        """Of `--quick`: one repeat, and of the loads the first, the middle and the last one."""
-        loads = self.loads
-        few = (loads[0], loads[len(loads) // 2], loads[-1]) if len(loads) > len(_FEW) else loads
+        """Of `--quick`: one repeat, and of the loads the lowest, a middle and the highest one."""
+        loads = sorted(set(self.loads))
+        few = (loads[0], loads[len(loads) // 2], loads[-1]) if len(loads) > len(_FEW) else tuple(loads)
         return self.model_copy(update={"repeats": 1, "loads": few})
 
 
-_FEW = ("first", "middle", "last")
+_FEW = ("lowest", "middle", "highest")
 
 
 class TenantsCores(LabSection):

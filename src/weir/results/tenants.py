@@ -77,6 +77,9 @@ class TenantsTcp(Senders):
     connections: int
     """Of each."""
     shares: list[TcpShare] = []
+    runs_bps: list[list[float | None]] = []
+    """Of each repeat the payload of each that sends, in their order; None: nothing is known of it then.
+    Absent in older results."""
     why: str | None = None
     """Why it was not measured."""
 

@@ -74,6 +74,13 @@ def test_in_a_hurry_there_are_three_loads_and_no_repeats(tmp_path: Path) -> None
     assert few.loads == (1e3, 2e3)
 
 
+def test_in_a_hurry_the_loads_are_the_lowest_a_middle_and_the_highest_one_in_whatever_order(
+    tmp_path: Path,
+) -> None:
+    more = "measure: {loads: [30kpps, 1kpps, 100kpps, 3kpps, 10kpps]}\n"
+    assert loaded(tmp_path, more).measure.in_a_hurry().loads == (1e3, 10e3, 100e3)
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [

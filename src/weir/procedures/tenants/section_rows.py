@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,14 +10,9 @@ from weir.report import numbers
 from weir.report.summary import frame_label
 from weir.results.result import Case, Result, Setup
 from weir.results.tenants import RECORD, TCP_RECORD, Senders, Tenants, TenantShare, TenantsPoint, TenantsTcp
-from weir.results.trial import Drop
 
-PLACES = 1
-"""Named of those where packets were lost; the result has all of them."""
-LEAST = 0.01
-"""Of all that was lost: a place with less is in the result alone."""
 CARRIED = 0.005
-"""Loss ratio up to which a load counts as carried."""
+"""Loss ratio of each tenant up to which a load counts as carried."""
 SHARED = "shared."
 """Before the names of functions that tenants share."""
 
@@ -134,38 +128,9 @@ def lost(shares: Sequence[TenantShare]) -> float:
     return 1 - sum(one.delivered_pps for one in shares) / offered if offered else 0.0
 
 
-def where(drops: Sequence[Drop], group: Group, tenants: Sequence[str]) -> str:
-    """Where most of what these tenants lost was lost: at devices of theirs, and of all."""
-    others = [one for one in tenants if one not in group.tenants]
-    packets: Counter[str] = Counter()
-    for one in drops:
-        if _owner(one.place, others) is None:
-            packets[f"{_device(one.place)} ({one.reason})"] += one.packets
-    every = packets.total()
-    told = [(place, some) for place, some in packets.most_common() if some >= LEAST * every]
-    named = [f"{place} {some / every:.0%}" for place, some in told[:PLACES]]
-    more = len(told) - len(named)
-    return (
-        ", ".join([*named, *([f"{more} more {'place' if more == 1 else 'places'}"] if more else [])])
-        or "nowhere"
-    )
-
-
-def _owner(place: str, tenants: Sequence[str]) -> str | None:
-    """Of these, whose device it is: "compute1:qvo of customer-1.1", "customer-1.1:eth0", "filter of …"."""
-    whose = place.rpartition(" of ")[2]
-    return next((one for one in tenants if whose.startswith(f"{one}.")), None)
-
-
-def _device(place: str) -> str:
-    """Whichever tenant's it is: "compute1:qvo of customer-1.1" as "compute1:qvo", "customer-1.1:eth0" as
-    "hosts:eth0", "customer-1.dpi:eth0" as "dpi:eth0"."""
-    device = place.partition(" of ")[0]
-    owner, colon, interface = device.partition(":")
-    tenant, dot, name = owner.partition(".")
-    if not dot or f"{tenant}." == SHARED:
-        return device
-    return ("hosts" if name.isdigit() else name) + colon + interface
+def carried(shares: Sequence[TenantShare]) -> bool:
+    """Whether none of them lost more than counts as carried."""
+    return all(one.loss_ratio <= CARRIED for one in shares)
 
 
 def ends(values: Sequence[float]) -> str:

@@ -1,168 +1,137 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each tenant more that sends, or each shared function more in the way, takes off what all of them
-together get through: a fitted line."""
+"""What each tenant more that sends takes off what all of them together get through: a fitted line."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal
+import statistics
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from weir.base.si import US_PER_S
-from weir.procedures.tenants.section_rows import SHARED, Row, rows
-from weir.report.summary import frame_label
-from weir.results.result import Result
-from weir.results.tenants import Senders
+from weir.procedures.tenants.section_doubts import ONCE, in_doubt, once
+from weir.procedures.tenants.section_rows import Row, rows
+from weir.results.result import Result, Throughput
 
 CONFIDENCE = 0.95
 _FEWEST = 3
 """Points without which a line has no interval."""
-More = Literal["tenant", "function"]
-WORDS: dict[More, str] = {"tenant": "tenant more that sends", "function": "shared function more in the way"}
 
 
 @dataclass(frozen=True)
 class Slope:
-    """Of rate over tenants or functions, by least squares; shares of the rate of the fewest."""
+    """Of rate over tenants that send, by least squares; shares of the rate of the fewest."""
 
     goal: str
     of: str
-    """ "64 B"; "64 B, 4 of 4"."""
+    """ "64 B"; "64 B, none"."""
     fewest: int
     most: int
     share: float
     """One more; negative: all together get less."""
     low: float
     high: float
-    """Its interval, 95 %: of the repeats on this machine, not of machines."""
-    more: More = "tenant"
+    """Its interval, 95 %: of the line through the repeats on this machine, not of machines."""
+    once: bool = False
+    """Of one repeat of some number of tenants: there is no interval of repeats."""
+    besides: str = ""
+    """What was left out, and which rates are doubtful, as the end of a sentence."""
 
     @property
     def reading(self) -> str:
-        """ "-9.8% (95 %: -11.0% to -8.6%)"."""
-        return f"{self.share:+.1%} (95 %: {self.low:+.1%} to {self.high:+.1%})"
+        """ "-9.8% (95 %: -11.0% to -8.6%)"; "-9.8% (one repeat)"."""
+        return f"{self.share:+.1%} ({self._certain()})"
 
     def sentence(self) -> str:
-        """With its interval."""
-        word = "more" if self.share > 0 else "less"
-        certain = "" if self.low * self.high > 0 else ", which may be nothing"
+        """With the tenants that it is fitted over, what its shares are of, and its interval."""
+        does, way = ("adds", "to") if self.share > 0 else ("takes", "off")
+        doubtful = not self.once and self.low <= 0 <= self.high
         return (
-            f"{self.goal} at {self.of}: each {WORDS[self.more]}, from {self.fewest} to {self.most}, makes it "
-            f"{abs(self.share):.1%} {word} for all together "
-            f"(95 %: {self.low:+.1%} to {self.high:+.1%}){certain}."
+            f"{self.goal} at {self.of}, from {self.fewest} to {self.most} tenants that send: each one more "
+            f"{does} {abs(self.share):.1%} of the rate of {self.fewest} {way} all together "
+            f"({self._certain()}){', which may be nothing' if doubtful else ''}{self.besides}."
         )
 
-
-def slopes(result: Result) -> list[Slope]:
-    """Of each goal and frame that several numbers of tenants, or of shared functions, have a rate of."""
-    return [
-        *_fitted(result, "tenant", lambda row: row.frame, lambda row: len(row.record.tenants)),
-        *_fitted(result, "function", _with_functions, lambda row: shared_functions(row.record)),
-    ]
-
-
-def costs(result: Result) -> list[str]:
-    """Sentences on all of them."""
-    return [*(one.sentence() for one in slopes(result)), *(one.sentence() for one in added(result))]
-
-
-def shared_functions(record: Senders) -> int:
-    """In the way of those that share some."""
-    return max((sum(map(_is_shared, through)) for through in record.through.values()), default=0)
+    def _certain(self) -> str:
+        return ONCE if self.once else f"95 %: {self.low:+.1%} to {self.high:+.1%}"
 
 
 @dataclass(frozen=True)
-class Added:
-    """What one shared function more costs, by the rate with it and without it."""
+class _Rates:
+    """Of one goal and frame, by tenants that send."""
 
     goal: str
     of: str
-    function: str
-    us: float
-    """Time that a packet more takes of all that works on its way together."""
-    low: float
-    high: float
-    """From the farthest repeats."""
-    once: bool = False
-    """Of one repeat: there is no spread."""
+    every: tuple[tuple[Row, Throughput], ...]
 
-    def sentence(self) -> str:
-        """ "PDR at 64 B, bridge-filter, 4 of 4: dpi adds 34.5 µs to each packet (30.1 to 39.9)."""
-        return (
-            f"{self.goal} at {self.of}: {self.function} adds {self.us:,.1f} µs to each packet "
-            f"({'one repeat' if self.once else f'{self.low:,.1f} to {self.high:,.1f}'})."
-        )
+    @property
+    def usable(self) -> list[tuple[Row, Throughput]]:
+        """Single numbers: neither bounds nor intervals."""
+        return [(row, one) for row, one in self.every if not (one.tester_bound or one.out_of_time)]
 
+    @property
+    def left_out(self) -> str:
+        """Those of the others: "1 of 4, 2 of 4"; empty: none."""
+        bounds = [row.setup.chain for row, one in self.every if one.tester_bound or one.out_of_time]
+        return ", ".join(bounds)
 
-def added(result: Result) -> list[Added]:
-    """Of each shared function that a cloud has more than another one that is like it but for that."""
-    found: list[Added] = []
-    every = rows(result)
-    for row in every:
-        number = shared_functions(row.record)
-        before = [
-            one
-            for one in every
-            if _with_functions(one) == _with_functions(row) and shared_functions(one.record) == number - 1
-        ]
-        for one in before[:1]:
-            found += _added(row, one)
-    return found
+    def slope(self) -> Slope | None:
+        """With what it says of these rates."""
+        used = self.usable
+        points = [(len(row.record.tenants), rate) for row, one in used for rate in repeats_pps(one)]
+        found = fitted(self.goal, self.of, points)
+        if found is None:
+            return None
+        without = f"; without {self.left_out}, of which only bounds are known" if self.left_out else ""
+        doubtful = in_doubt((row.setup.chain, row, one) for row, one in used)
+        return replace(found, once=once(*(one for _, one in used)), besides=without + doubtful)
 
 
-def _added(row: Row, before: Row) -> Iterator[Added]:
-    names = next(through for through in row.record.through.values() if any(map(_is_shared, through)))
-    rates = {one.goal: one for one in before.case.throughput if one.load_pps}
-    for one in row.case.throughput:
-        other = rates.get(one.goal)
-        if one.load_pps and other is not None and other.load_pps:
-            fewest, most = one.load_min_pps or one.load_pps, one.load_max_pps or one.load_pps
-            less, more = other.load_min_pps or other.load_pps, other.load_max_pps or other.load_pps
-            yield Added(
-                goal=one.goal,
-                of=_with_functions(row),
-                function=names[-1].removeprefix(SHARED),
-                us=US_PER_S / one.load_pps - US_PER_S / other.load_pps,
-                low=US_PER_S / most - US_PER_S / less,
-                high=US_PER_S / fewest - US_PER_S / more,
-                once=one.repeats == 1 or other.repeats == 1,
-            )
+def slopes(result: Result, least: int = 1, most: int | None = None) -> list[Slope]:
+    """Of each goal and frame that several numbers of tenants, from `least` to `most`, have a rate of."""
+    found = (one.slope() for one in _rates(result, least, most))
+    return [one for one in found if one is not None]
 
 
-def _is_shared(name: str) -> bool:
-    return name.startswith(SHARED)
+def untold(result: Result) -> Iterator[str]:
+    """Sentences on goals and frames whose rates are bounds, so that there is no slope."""
+    for one in _rates(result, 1, None):
+        if len(one.every) > 1 and one.left_out and one.slope() is None:
+            said = f"only bounds are known of the rates of {one.left_out}"
+            yield f"{one.goal} at {one.of}: what a tenant more costs is not told, since {said}."
 
 
-def _with_functions(row: Row) -> str:
-    """What clouds have in common that differ in their shared functions alone."""
-    return f"{frame_label(row.case.frame)} B, {row.setup.technology}, {row.setup.chain}"
-
-
-def _fitted(
-    result: Result, more: More, of: Callable[[Row], str], number: Callable[[Row], int]
-) -> Iterator[Slope]:
-    points: dict[tuple[str, str], list[tuple[int, float]]] = {}
+def _rates(result: Result, least: int, most: int | None) -> Iterator[_Rates]:
+    found: dict[tuple[str, str], list[tuple[Row, Throughput]]] = {}
     for row in rows(result):
-        for one in row.case.throughput:
-            rates = (one.load_pps, one.load_min_pps, one.load_max_pps)
-            known = [rate for rate in rates if rate is not None]
-            known = known if one.repeats > 1 else known[:1]
-            place = points.setdefault((one.goal, of(row)), [])
-            place += [(number(row), rate) for rate in known]
-    found = (fitted(goal, where, some, more) for (goal, where), some in points.items())
-    yield from (one for one in found if one is not None)
+        number = len(row.record.tenants)
+        if number >= least and (most is None or number <= most):
+            for one in row.case.throughput:
+                if one.load_pps:
+                    found.setdefault((one.goal, row.frame), []).append((row, one))
+    yield from (_Rates(goal, of, tuple(every)) for (goal, of), every in found.items())
 
 
-def fitted(goal: str, of: str, points: Sequence[tuple[int, float]], more: More = "tenant") -> Slope | None:
-    """`points`: tenants or functions, and a rate, once for each repeat that is known. None for fewer than two
-    numbers of them, or where each has a single rate and no interval can be told."""
+def repeats_pps(found: Throughput) -> list[float]:
+    """What each repeat found, in packets a second. Of more than three, results keep the least, the median and
+    the greatest: the others are taken to lie between these as those of a normal distribution do."""
+    middle = found.load_pps or 0.0
+    below = middle - (found.load_min_pps or middle)
+    above = (found.load_max_pps or middle) - middle
+    count = found.repeats
+    normal = statistics.NormalDist()  # where the n-th of so many lies: Blom's plotting positions
+    scores = [normal.inv_cdf((number - 0.375) / (count + 0.25)) for number in range(1, count + 1)]
+    farthest = scores[-1] or 1.0
+    return [middle + score / farthest * (above if score > 0 else below) for score in scores]
+
+
+def fitted(goal: str, of: str, points: Sequence[tuple[int, float]]) -> Slope | None:
+    """`points`: tenants, and a rate, once for each repeat. None for fewer than two numbers of them, for too
+    few to tell an interval, or where all rates are the same."""
     numbers = sorted({number for number, _ in points})
     if len(numbers) < 2 or len(points) < _FEWEST or all(one == points[0][1] for _, one in points):
         return None
     from scipy import stats
 
-    first = [rate for number, rate in points if number == numbers[0]]
-    base = sum(first) / len(first)
+    base = statistics.median(rate for number, rate in points if number == numbers[0])
     line = stats.linregress([float(number) for number, _ in points], [rate for _, rate in points])
     reach = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(points) - 2)) * float(line.stderr)
     slope = float(line.slope)
@@ -174,5 +143,4 @@ def fitted(goal: str, of: str, points: Sequence[tuple[int, float]], more: More =
         share=slope / base,
         low=(slope - reach) / base,
         high=(slope + reach) / base,
-        more=more,
     )

@@ -4,21 +4,22 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from weir.procedures.tenants.section_rows import TcpRow, groups, named, tcp_rows
 from weir.report import numbers
 from weir.report.sections import Cell
 from weir.results.result import Result
-from weir.results.tenants import TcpShare
+from weir.results.tenants import TenantsTcp
 
 TITLE = "Over TCP, all at once"
-HEAD = ("Sending", "each gets, Mbit/s", "least–most", "all together", "sent again")
+HEAD = ("Sending", "each gets, Mbit/s", "least–most", "all together", "sent again", "repeats")
 WORDS = 1
 MEANING = (
     "Goodput of iperf3 from each tenant's host to the host outside: payload that arrives, the median of the "
-    "repeats; least–most: of tenants and repeats. Sent again: segments, of all together. The tester stands "
-    "still meanwhile, and iperf3 has its core.",
+    "repeats, and of tenants where there are several; least–most: of tenants and repeats. All together: the "
+    "median of the repeats' sums. Sent again: segments, tenants' medians added up. Repeats: those in which "
+    "each of these tenants got something. The tester stands still meanwhile, and iperf3 has its core.",
 )
 COLUMNS = (
     "tcp_repeats", "goodput_bps", "goodput_min_bps", "goodput_max_bps", "retransmits",
@@ -32,29 +33,59 @@ def lines(result: Result) -> list[list[str]]:
 
 def _lines(row: TcpRow) -> Iterator[list[str]]:
     for group in groups(row.record):
-        name = named(row.sending, group)
-        shares = [one for one in row.record.shares if one.tenant in group.tenants]
-        yield [name, *_cells(shares, row.record.why)]
+        yield [named(row.sending, group), *_cells(row.record, group.tenants)]
 
 
-def _cells(shares: list[TcpShare], why: str | None) -> list[str]:
+def _cells(record: TenantsTcp, tenants: Sequence[str]) -> list[str]:
+    shares = [one for one in record.shares if one.tenant in tenants]
     known = [one for one in shares if one.goodput_bps is not None]
     if not known:
-        said = why or next((one.why for one in shares if one.why), "")
-        return [f"none: {said}", numbers.NONE, numbers.NONE, numbers.NONE]
-    rates = [one.goodput_bps or 0.0 for one in known]
+        said = record.why or next((one.why for one in shares if one.why), "")
+        return [f"none: {said}", numbers.NONE, numbers.NONE, numbers.NONE, _repeats(record, tenants)]
     low = min(one.goodput_min_bps or 0.0 for one in known)
     high = max(one.goodput_max_bps or 0.0 for one in known)
     return [
-        _mbps(statistics.median(rates)),
+        _mbps(statistics.median(one.goodput_bps or 0.0 for one in known)),
         f"{_mbps(low)}–{_mbps(high)}",
-        _mbps(sum(rates)),
+        _mbps(together_bps(record, tenants)),
         f"{sum(one.retransmits or 0 for one in known):,}",
+        _repeats(record, tenants),
     ]
 
 
-def _mbps(bps: float) -> str:
+def together_bps(record: TenantsTcp, tenants: Sequence[str]) -> float | None:
+    """What these got together: the median of the repeats' sums. None: in no repeat did each get something, or
+    in an older result whose repeats nobody knows."""
+    sums = _sums_bps(record, tenants)
+    if sums:
+        return statistics.median(sums)
+    shares = [one for one in record.shares if one.tenant in tenants]
+    of_one = not record.runs_bps and all(one.repeats == 1 and one.goodput_bps is not None for one in shares)
+    return sum(one.goodput_bps or 0.0 for one in shares) if shares and of_one else None
+
+
+def _sums_bps(record: TenantsTcp, tenants: Sequence[str]) -> list[float]:
+    """Of each repeat in which each of them got something."""
+    places = [record.tenants.index(one) for one in tenants]
+    found = []
+    for run in record.runs_bps:
+        known = [rate for place in places if (rate := run[place]) is not None]
+        if len(known) == len(places):
+            found.append(sum(known))
+    return found
+
+
+def _repeats(record: TenantsTcp, tenants: Sequence[str]) -> str:
+    """ "2 of 3": those that are valid for all of these; of an older result the fewest of one of them."""
+    if record.runs_bps:
+        return f"{len(_sums_bps(record, tenants))} of {len(record.runs_bps)}"
+    return str(min((one.repeats for one in record.shares if one.tenant in tenants), default=0))
+
+
+def _mbps(bps: float | None) -> str:
     """ "203", "9.3"."""
+    if bps is None:
+        return numbers.NONE
     return f"{bps / 1e6:,.{0 if bps >= 1e8 else 1}f}"
 
 
@@ -66,8 +97,9 @@ def findings(result: Result) -> Iterator[str]:
             f"{name.rpartition(': ')[2] + ' ' if ': ' in name else ''}{cells[0]} each"
             for name, *cells in _lines(row)
         ]
-        whole = sum(one.goodput_bps or 0.0 for one in row.record.shares)
-        yield f"{row.sending} tenants over TCP: {_mbps(whole)} Mbit/s together, {' and '.join(said)}."
+        whole = together_bps(row.record, row.record.tenants)
+        together = "" if whole is None else f"{_mbps(whole)} Mbit/s together, "
+        yield f"{row.sending} tenants over TCP: {together}{' and '.join(said)}."
 
 
 def csv_rows(row: TcpRow) -> Iterator[dict[str, Cell]]:

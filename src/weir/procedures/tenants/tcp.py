@@ -42,11 +42,11 @@ def tcp_case(on: RunningCloud, wanted: TcpOptions, repeats: int, record: Tenants
                 )
             except FabricError as error:  # what was measured before is worth more than this
                 record.why = str(error)
+                runs.append([Goodput(one, why=record.why) for one in senders])
         record.shares = [
-            share(tenant, [run[number] for run in runs])
-            for number, tenant in enumerate(record.tenants)
-            if runs
+            share(tenant, [run[number] for run in runs]) for number, tenant in enumerate(record.tenants)
         ]
+        record.runs_bps = [[one.received_bps for one in run] for run in runs]
     return Case(
         frame=TCP,
         mean_frame_bytes=FRAME_BYTES_MAX,

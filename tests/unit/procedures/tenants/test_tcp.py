@@ -5,11 +5,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
+from weir.base.error import FabricError
 from weir.fabric.cloud.goodput import Goodput, read
+from weir.lab.tenants_measure import TcpOptions
+from weir.procedures.tenants import tcp
 from weir.procedures.tenants.tcp import share
+from weir.results.tenants import TenantsTcp
 
 SAID = {"end": {"sum_sent": {"retransmits": 7}, "sum_received": {"bits_per_second": 2.5e8}}}
 
@@ -43,3 +49,30 @@ def test_a_tenants_goodput_is_the_median_of_the_repeats_that_found_some() -> Non
     assert (found.goodput_min_bps, found.goodput_max_bps) == (1e6, 3e6)
     assert found.retransmits == 4
     assert share("a", [refused]).why == "refused"
+
+
+def test_the_record_has_each_repeat_of_each_tenant_and_those_that_failed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    runs: list[list[Goodput] | FabricError] = [
+        [Goodput("a.1", 1e6, 0), Goodput("b.1", 2e6, 0)],
+        FabricError("iperf3 does not serve a.1"),
+    ]
+
+    def once(*_: Any, **__: Any) -> list[Goodput]:
+        run = runs.pop(0)
+        if isinstance(run, FabricError):
+            raise run
+        return run
+
+    monkeypatch.setattr(tcp, "goodput", once)
+    monkeypatch.setattr(tcp, "lacking", lambda: None)
+    tester = SimpleNamespace(core=0, system_cores=(1,), senders=("a.1", "b.1", "c.1"))
+    on = SimpleNamespace(topology=SimpleNamespace(tester=tester, router="linux"), deployment=None)
+    record = TenantsTcp(tenants=["a", "b"], standing=3, duration_s=5, connections=1)
+    tcp.tcp_case(cast("Any", on), TcpOptions(), 2, record)
+    assert record.runs_bps == [[1e6, 2e6], [None, None]]
+    assert [(one.tenant, one.repeats, one.goodput_bps) for one in record.shares] == [
+        ("a", 1, 1e6),
+        ("b", 1, 2e6),
+    ]
