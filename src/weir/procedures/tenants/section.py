@@ -15,6 +15,7 @@ from weir.procedures.tenants.section_rows import (
     Row,
     TcpRow,
     carried,
+    disturbed,
     ends,
     groups,
     lost,
@@ -42,14 +43,17 @@ SENT = 0.99
 TITLE = "Tenants that send at once"
 COLUMNS = (
     "run", "lab", "security", "variant", "sending", "standing", "frame", "tenant", "load_pps", "trials",
-    "offered_pps", "delivered_pps", "delivered_min_pps", "delivered_max_pps", "loss_ratio", "latency_p99_us",
+    "counted_share", "offered_pps", "delivered_pps", "delivered_min_pps", "delivered_max_pps", "loss_ratio", "latency_p99_us",
     *section_tcp.COLUMNS,
 )  # fmt: skip
+_OF_POINT = {"load_pps", "trials", "counted_share"}
 PAPER = "What the paper found, here"
 MEANING = (
     "Each sends at the same load, from a host of its own network to the host outside. Arrives: the median "
     "tenant; least–most: those with the fewest and the most packets, medians of the repeats. Latency: of the "
     "tenant that has the greatest, the median of its trials' 99th percentiles.",
+    "What arrives and what is lost is of the time in which every core was there; where, and latency, are of the "
+    "whole trial. D: less than half of the time of a trial was such.",
     "Where: the device and its reason, by its own counters, of those that these tenants' packets pass; one "
     "that others pass, too, has their losses with it. socket_full: a switch in user space had not read it; "
     "interface_tx_dropped: the next core's queue in the kernel was full.",
@@ -60,7 +64,12 @@ def _lines(row: Row) -> Iterator[list[str]]:
     for point in row.record.points:
         for group in groups(row.record):
             name = named(row.sending, group)
-            yield [name, frame_label(row.case.frame), f"{point.load_pps:,.0f}", *_cells(row, point, group)]
+            yield [
+                name,
+                frame_label(row.case.frame),
+                f"{point.load_pps:,.0f}{disturbed(point)}",
+                *_cells(row, point, group),
+            ]
 
 
 def _cells(row: Row, point: TenantsPoint, group: Group) -> list[str]:
@@ -193,7 +202,7 @@ def _csv_rows(result: Result) -> Iterator[dict[str, Cell]]:
     for row in rows(result):
         for point in row.record.points:
             for one in point.shares:
-                points = {"load_pps": point.load_pps, "trials": point.trials, **one.model_dump()}
+                points = {**point.model_dump(include=_OF_POINT), **one.model_dump()}
                 yield {**_whose(result, row), "frame": row.case.frame, **points}
     for over_tcp in tcp_rows(result):
         for found in section_tcp.csv_rows(over_tcp):

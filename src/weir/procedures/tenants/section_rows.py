@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from weir.report import numbers
+from weir.report import numbers, rates
 from weir.report.summary import frame_label
 from weir.results.result import Case, Result, Setup
 from weir.results.tenants import RECORD, TCP_RECORD, Senders, Tenants, TenantShare, TenantsPoint, TenantsTcp
@@ -148,4 +148,9 @@ def arrived(row: Row, point: TenantsPoint) -> str:
         less = lost(shares)
         text = ends([one.delivered_pps for one in shares]) + (f", {numbers.share(less)} lost" if less else "")
         said.append(f"{group.title}: {text}" if group.title else text)
-    return "; ".join(said)
+    return "; ".join(said) + disturbed(point)
+
+
+def disturbed(point: TenantsPoint) -> str:
+    """A mark behind what less than half of the time of some trial tells."""
+    return " D" if point.counted_share < 1 - rates.DISTURBED_SHARE else ""

@@ -63,6 +63,19 @@ def test_the_summary_begins_with_the_most_tenants_and_ends_with_what_one_more_co
     assert said[-1].startswith("PDR at 64 B, from 1 to 4 tenants that send: each one more takes 10.0% of")
 
 
+def test_a_load_of_which_little_time_counts_has_a_mark() -> None:
+    shares = [share("t1", 1000, 1000)]
+    points = [
+        TenantsPoint(load_pps=load, trials=1, shares=shares, counted_share=counted)
+        for load, counted in ((1000, 0.8), (2000, 0.4))
+    ]
+    made = of_points(*points)
+    assert [line[2] for line in section.lines(made)] == ["1,000", "2,000 D"]
+    table = section.csv(made)
+    assert table is not None
+    assert [row["counted_share"] for row in table.rows] == [0.8, 0.4]
+
+
 def test_a_load_is_not_carried_if_one_tenant_of_many_loses_much_of_it() -> None:
     shares = [share("t1", 1000, 690), *(share(f"t{number}", 1000, 1000) for number in range(2, 65))]
     (said,) = section.findings(of_points(TenantsPoint(load_pps=1000, trials=1, shares=shares)))
