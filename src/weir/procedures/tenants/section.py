@@ -43,8 +43,8 @@ SENT = 0.99
 TITLE = "Tenants that send at once"
 COLUMNS = (
     "run", "lab", "security", "variant", "sending", "standing", "frame", "tenant", "load_pps", "trials",
-    "counted_share", "offered_pps", "delivered_pps", "delivered_min_pps", "delivered_max_pps", "loss_ratio", "latency_p99_us",
-    *section_tcp.COLUMNS,
+    "counted_share", "offered_pps", "delivered_pps", "delivered_min_pps", "delivered_max_pps", "loss_ratio",
+    "latency_p99_us", *section_tcp.COLUMNS,
 )  # fmt: skip
 _OF_POINT = {"load_pps", "trials", "counted_share"}
 PAPER = "What the paper found, here"
@@ -52,8 +52,8 @@ MEANING = (
     "Each sends at the same load, from a host of its own network to the host outside. Arrives: the median "
     "tenant; least–most: those with the fewest and the most packets, medians of the repeats. Latency: of the "
     "tenant that has the greatest, the median of its trials' 99th percentiles.",
-    "What arrives and what is lost is of the time in which every core was there; where, and latency, are of the "
-    "whole trial. D: less than half of the time of a trial was such.",
+    "What arrives and what is lost is of the time in which every core was there; where, and latency, are of "
+    "the whole trial. D: less than half of the time of a trial was such.",
     "Where: the device and its reason, by its own counters, of those that these tenants' packets pass; one "
     "that others pass, too, has their losses with it. socket_full: a switch in user space had not read it; "
     "interface_tx_dropped: the next core's queue in the kernel was full.",
