@@ -122,9 +122,9 @@ class MadeHosts:
         self.answered += calls - failed
         seconds = calls / rate_cps
         self.files[f"caller/{name}/counts.csv"] = counts_file(calls, failed, seconds)
-        self.files[f"callee/{name}/counts.csv"] = counts_file(
-            calls - failed - self.cloud.lost_by_callee, 0, seconds
-        )
+        rang = calls - failed - self.cloud.lost_by_callee
+        self.files[f"callee/{name}/counts.csv"] = counts_file(rang, 0, seconds)
+        self.files[f"callee/{name}/calls.log"] = "".join(f"{number}-7@caller\n" for number in range(rang))
         self.files[f"caller/{name}/caller_7_rtt.csv"] = "Date_ms;response_time_ms;rtd_no\n1;5;request\n"
         if self.cloud.ends:
             self.functions[self.cloud.ends].code = -11

@@ -58,6 +58,11 @@ def test_a_message_that_was_not_expected_is_a_cause_and_one_of_a_call_that_is_ov
     assert sipp.first_error("The following events occurred:\n") is None
 
 
+def test_a_call_whose_invite_comes_again_after_its_end_rang_once() -> None:
+    assert sipp.rang("1-7@10.0.0.3\n2-7@10.0.0.3\n1-7@10.0.0.3\n") == 2
+    assert sipp.rang("") == 0
+
+
 def test_what_a_function_counted_is_read_by_name() -> None:
     found = kamailio.counters(recorded("kamailio-statistics.txt"))
     assert (found.registered, found.invited, found.answered, found.refused, found.cancelled) == (

@@ -17,19 +17,20 @@ from weir.verify.sip.sipp import CallCounts
 def disagreements(
     planned: int,
     caller: CallCounts,
-    callee: CallCounts,
+    rang: int,
     functions: Mapping[str, Counters],
     locations_asked: int | None,
 ) -> list[str]:
-    """Sentences; none: they agree. `functions`: what each counted meanwhile, in the order in which a call
-    comes to them. `locations_asked`: of the subscriber server; None: there is none."""
-    return list(_found(planned, caller, callee, functions, locations_asked))
+    """Sentences; none: they agree. `rang`: calls that came to the callee. `functions`: what each counted
+    meanwhile, in the order in which a call comes to them. `locations_asked`: of the subscriber server; None:
+    there is none."""
+    return list(_found(planned, caller, rang, functions, locations_asked))
 
 
 def _found(
     planned: int,
     caller: CallCounts,
-    callee: CallCounts,
+    rang: int,
     functions: Mapping[str, Counters],
     locations_asked: int | None,
 ) -> Iterator[str]:
@@ -57,15 +58,15 @@ def _found(
         yield f"{caller.successful} calls succeeded, of {first.answered} that {name} saw answered"
     yield from _along(functions)
     last_name, last = list(functions.items())[-1]
-    if callee.created > last.invited:
-        yield f"{callee.created} calls came to the callee, of {last.invited} that came to {last_name}"
-    if callee.created < first.answered:
-        yield f"{name} saw {first.answered} calls answered, and {callee.created} came to the callee"
+    if rang > last.invited:
+        yield f"{rang} calls came to the callee, of {last.invited} that came to {last_name}"
+    if rang < first.answered:
+        yield f"{name} saw {first.answered} calls answered, and {rang} came to the callee"
     if locations_asked is not None and locations_asked != functions["icscf"].invited:
         came = functions["icscf"].invited
         yield f"{came} calls came to icscf, which asked the subscriber server {locations_asked} times"
-    if not caller.failed and len({caller.created, callee.created, *_invited(functions)}) > 1:
-        yield f"every call succeeded, and the callee counts {callee.created} of {caller.created}"
+    if not caller.failed and len({caller.created, rang, *_invited(functions)}) > 1:
+        yield f"every call succeeded, and the callee counts {rang} of {caller.created}"
 
 
 def _along(functions: Mapping[str, Counters]) -> Iterator[str]:

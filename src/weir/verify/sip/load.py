@@ -137,6 +137,7 @@ class Loads:
         at, application, planned = self._at, self._at.application, load.planned
         caller = sipp.counts(at.hosts.read(CALLER, f"{load.place}/{sipp.COUNTS}"))
         callee = sipp.counts(at.hosts.read(CALLEE, f"{load.place}/{sipp.COUNTS}"))
+        rang = self._rang(load.place)
         causes = at.causes(CALLER, load.place, caller)
         asked = self._locations_since(asked_before, after["icscf"].invited) if "icscf" in after else None
         first = after[FIRST[application.variant]]
@@ -159,14 +160,14 @@ class Loads:
             request_delay=figures.request_delay(self._delays_ms(load.place)),
             retransmissions=caller.retransmissions,
             callee_retransmissions=callee.retransmissions,
-            rang=callee.created,
+            rang=rang,
             functions=[FunctionCalls(name=name, calls=one.invited) for name, one in after.items()],
             not_arrived=caller.created - first.invited,
             answered=first.answered,
             refused=first.refused,
             cancelled=first.cancelled,
             rtp=self._rtp(load.rtp_before),
-            disagreements=disagreements(planned, caller, callee, after, asked),
+            disagreements=disagreements(planned, caller, rang, after, asked),
         )
 
     def _delays_ms(self, place: str) -> list[float]:
@@ -174,6 +175,12 @@ class Loads:
             return sipp.delays_ms(self._at.hosts.read(CALLER, f"{place}/caller_*_rtt.csv"))
         except CloudError:
             return []  # no call rang
+
+    def _rang(self, place: str) -> int:
+        try:
+            return sipp.rang(self._at.hosts.read(CALLEE, f"{place}/{sipp.CALLS}"))
+        except CloudError:
+            return 0  # it writes no file before the first one
 
     def _rtp(self, before: RtpCounts | None) -> RtpCounts | None:
         """Since then; None without media."""

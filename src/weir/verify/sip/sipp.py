@@ -15,7 +15,7 @@ from weir.verify.driver import CloudError
 
 PROGRAM = "sipp"
 PORT = 5060
-COUNTS, ERRORS = "counts.csv", "errors.log"
+COUNTS, ERRORS, CALLS = "counts.csv", "errors.log", "calls.log"
 ANSWER_MS = 12_000
 """After which a call that waits for a message has failed."""
 STEP_S = 0.25
@@ -71,7 +71,14 @@ def caller(own: str, first: str, scenario: str, *, calls: int, rate_cps: float) 
 
 def callee(own: str, scenario: str, *, echo: bool) -> list[str]:
     """Words. `echo`: sends RTP back."""
-    return [PROGRAM, *_common(own, scenario), *(["-rtp_echo"] if echo else [])]
+    return [
+        PROGRAM,
+        *_common(own, scenario),
+        "-trace_logs",
+        "-log_file",
+        CALLS,
+        *(["-rtp_echo"] if echo else []),
+    ]
 
 
 def _common(own: str, scenario: str) -> list[str]:
@@ -131,6 +138,11 @@ def delays_ms(text: str) -> list[float]:
         return [float(row.split(";")[1]) for row in rows[1:] if row]
     except (IndexError, ValueError) as error:
         raise CloudError(f"SIPp's response times cannot be read: {error!r}") from error
+
+
+def rang(text: str) -> int:
+    """From CALLS: calls that came to a callee. SIPp counts one anew whose INVITE comes after its end."""
+    return len({line for line in text.splitlines() if line})
 
 
 def unexpected(text: str) -> Counter[str]:
