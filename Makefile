@@ -126,7 +126,7 @@ test-hosts: setup build/.packages-dev .venv/.ready-dev ## hosts that talk throug
 .PHONY: test-interruption
 test-interruption: setup build/.packages-dev .venv/.ready-dev ## every system call of every command killed, stopped or refused, sequences of kills; hours (WEIR_POINTS, WEIR_SEQUENCES: fewer)
 	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_system_calls.py tests/smoke/test_cycles.py \
-		tests/smoke/test_killed_cloud.py tests/smoke/test_verify_local.py tests/fabric/test_any_sequence.py
+		tests/smoke/test_killed_cloud.py tests/smoke/test_verify_local.py tests/smoke/test_verify_sip.py tests/fabric/test_any_sequence.py
 
 .PHONY: test-graph
 test-graph: setup build/.packages-dev .venv/.ready-dev ## networks at random that weir graph must see as they were built, minutes

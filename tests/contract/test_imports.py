@@ -68,7 +68,9 @@ PYTHON_MAY_IMPORT: dict[str, frozenset[str]] = {
     "explain": frozenset({"results"}),
     "comparison": frozenset({"results", "report"}),
     "verify": frozenset({"fabric", "plan", "results"}),
-    "verify.suites": frozenset({"verify.case", "verify.driver"}),
+    "verify.suites": frozenset({"verify.case", "verify.driver", "verify.sip", "results.calls"}),
+    "verify.sip": frozenset({"verify.case", "verify.driver", "ims", "measure", "results"}),
+    "ims": frozenset(),
     "verify.report": frozenset({"report", "results"}),
 }
 C_MAY_INCLUDE: dict[str, frozenset[str]] = {

@@ -45,6 +45,7 @@ HOW_TO = {
         "build-a-cloud",
         "measure-a-cloud",
         "verify-a-cloud",
+        "verify-an-application",
         "see-a-network",
         "run-a-vm",
         "migrate-a-vm",

@@ -12,13 +12,14 @@ from pydantic import BeforeValidator, Field
 
 from weir.base.cloud import Isolation, Security
 from weir.base.record import ONE_OR_MANY, SCHEMA_ID, LabSection, listed
+from weir.lab.application import Application, CallLimits
 from weir.lab.lab import Name
 from weir.lab.read_checked import read_checked
 from weir.lab.source import FileKind
 from weir.lab.units import Seconds
 
 SUT = FileKind("a system under test", "sut.yml", "weir, name, driver")
-SuiteName = Literal["healthcheck"]
+SuiteName = Literal["healthcheck", "application"]
 SUITES: tuple[SuiteName, ...] = get_args(SuiteName)
 DriverName = Literal["local"]
 
@@ -38,10 +39,13 @@ class CaseTimes(LabSection):
 
 
 class SutSla(LabSection):
-    """The service level: of every suite, its cases taken together."""
+    """The service level: of every suite, its cases taken together; and of calls."""
 
     failure_ratio: float = Field(default=0.0, ge=0, lt=1, description="share of the cases that may fail")
-    time_s: CaseTimes = Field(default=CaseTimes(), description="that a case takes, clean-up left out")
+    time_s: CaseTimes = Field(
+        default=CaseTimes(), description="that a case takes, clean-up left out; not of cases that measure"
+    )
+    calls: CallLimits = Field(default=CallLimits(), description="of `sip_calls`")
 
 
 class SutFile(LabSection):
@@ -56,6 +60,9 @@ class SutFile(LabSection):
     local: LocalCloud = Field(default_factory=LocalCloud, description="of `driver: local`")
     suites: Annotated[tuple[SuiteName, ...], ONE_OR_MANY, BeforeValidator(listed)] = Field(
         default=SUITES, min_length=1, description="what `--suite all` runs"
+    )
+    application: Application = Field(
+        default_factory=Application, description="functions and calls of the suite of that name"
     )
     case_time_limit_s: Seconds = Field(
         default=300.0, gt=0, le=86_400, description="after which a case has failed, whatever it waits for"

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, Literal
 
 from weir.base.record import Record, document_schema
+from weir.results.calls import CallCapacity, CallLoad
 from weir.results.document import VERIFICATION_VERSION, Document
 from weir.results.result import Fingerprint, Verdict
 
@@ -36,6 +37,10 @@ class CaseResult(Record):
     """With what it had made for itself, and without clean-up."""
     clean_up_seconds: float = 0.0
     operations: list[Operation] = []
+    calls: list[CallLoad] = []
+    """Of a case that offers calls: each load, in order."""
+    capacity: CallCapacity | None = None
+    """Of a case that searches for it."""
     not_removed: str | None = None
     """What the clean-up could not remove, and why; None: nothing is left."""
 

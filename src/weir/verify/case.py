@@ -10,8 +10,21 @@ from dataclasses import dataclass, field
 
 from weir.base.error import WeirError
 from weir.fabric import stop_signals
+from weir.lab.application import Application
+from weir.results.calls import CallCapacity, CallLoad
 from weir.results.verification import Operation
-from weir.verify.driver import ACTIVE, CloudError, Driver, Resource, Stack, StackWanted
+from weir.verify.driver import (
+    ACTIVE,
+    CloudError,
+    Driver,
+    Hosts,
+    HostsDriver,
+    HostsWanted,
+    NotOfferedError,
+    Resource,
+    Stack,
+    StackWanted,
+)
 
 _LOOK_S = 0.2
 
@@ -26,8 +39,11 @@ class Running:
 
     driver: Driver
     limit_s: float
+    application: Application = field(default_factory=Application)
     clock: Callable[[], float] = time.monotonic
     operations: list[Operation] = field(default_factory=list)
+    calls: list[CallLoad] = field(default_factory=list)
+    capacity: CallCapacity | None = None
     clean_up_s: float = 0.0
     not_removed: str | None = None
     began_s: float = field(init=False)
@@ -74,10 +90,29 @@ class Running:
         held = ExitStack()
         with self.doing(what) as done:
             standing = held.enter_context(self.driver.stack(wanted, self.left_s()))
-        try:
+        with self._cleaned_up(held):
             self.left_s()
             done.found = ", ".join(f"{one.kind} {one.name}" for one in standing.resources())
             yield standing
+
+    @contextmanager
+    def hosts(self, what: str, wanted: HostsWanted) -> Iterator[Hosts]:
+        """Likewise servers for programs. NotOfferedError where the driver has none."""
+        driver = self.driver
+        if not isinstance(driver, HostsDriver):
+            raise NotOfferedError("this driver has no servers for programs of a case's own")
+        held = ExitStack()
+        with self.doing(what) as done:
+            standing = held.enter_context(driver.hosts(wanted))
+        with self._cleaned_up(held):
+            self.left_s()
+            done.found = ", ".join(f"{name} {standing.address(name)}" for name in wanted.names)
+            yield standing
+
+    @contextmanager
+    def _cleaned_up(self, held: ExitStack) -> Iterator[None]:
+        try:
+            yield
         finally:
             began = self.clock()
             try:
@@ -116,3 +151,9 @@ class Suite:
     name: str
     title: str
     cases: tuple[Case, ...]
+    require: Callable[[Driver, Application], None] = lambda _driver, _application: None
+    """WeirError where none of them can be run: this machine lacks what it takes."""
+    fidelity: tuple[str, ...] = ()
+    """What its results say of other clouds, in sentences."""
+    measures: bool = False
+    """Its cases take the time that they are given: it is not judged."""

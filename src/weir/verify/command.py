@@ -32,7 +32,12 @@ def verify(
     *,
     suite: Annotated[
         list[str] | None,
-        typer.Option("--suite", "-s", metavar="NAME", help="healthcheck, or all; absent: those of the file."),
+        typer.Option(
+            "--suite",
+            "-s",
+            metavar="NAME",
+            help="healthcheck, application, or all; absent: those of the file.",
+        ),
     ] = None,
     case: Annotated[
         list[str] | None,

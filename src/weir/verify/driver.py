@@ -3,16 +3,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from weir.base.error import FabricError
 
 
 class CloudError(FabricError):
     """The cloud did not do what it was asked for, or not in time: the case fails, with this as its cause."""
+
+
+class NotOfferedError(CloudError):
+    """The driver has no way to do what the case asks for: it is skipped, with this as its reason."""
 
 
 @dataclass(frozen=True)
@@ -94,3 +98,60 @@ class Driver(Protocol):
 
     def stack(self, wanted: StackWanted, within_s: float) -> AbstractContextManager[Stack]:
         """For the body; taken down after it, however it ends. CloudError if it does not stand in time."""
+
+
+@dataclass(frozen=True)
+class HostsWanted:
+    """Servers in which a case runs programs of its own, all in one network."""
+
+    names: tuple[str, ...]
+    """The next one of each is at another node, where there are several."""
+    vcpus: int = 0
+    """CPUs that the programs of each may run on; 0: all."""
+
+
+class Program(Protocol):
+    """One that was started in a server."""
+
+    def exit_code(self) -> int | None:
+        """None while it runs; negative: the signal that ended it."""
+
+    def said(self) -> str:
+        """Its last words, in one line."""
+
+    def end(self, patience_s: float, *, quietly: bool = False) -> None:
+        """By SIGUSR1 if `quietly`, else by SIGTERM; killed if it has not ended after that time."""
+
+
+class Hosts(Protocol):
+    """Servers that stand, by name."""
+
+    def address(self, server: str) -> str:
+        """Inside."""
+
+    def directory(self, server: str) -> str:
+        """Its own, as programs in it see it."""
+
+    def write(self, server: str, files: Mapping[str, str]) -> None:
+        """Texts, by path in its directory."""
+
+    def read(self, server: str, name: str) -> str:
+        """A text; `name`: a path there, or a pattern of one. CloudError if there is none."""
+
+    def start(self, server: str, name: str, words: Sequence[str]) -> Program:
+        """A program, in the directory `name` of the server's. CloudError if it cannot be executed."""
+
+    def run(self, server: str, words: Sequence[str], within_s: float) -> str:
+        """What a short program says. CloudError if it fails, or not in time."""
+
+
+@runtime_checkable
+class HostsDriver(Protocol):
+    """A driver that has servers for programs of a case's own."""
+
+    def require_programs(self, programs: Mapping[str, str]) -> None:
+        """WeirError where one is missing. `programs`: names, or patterns of paths below /usr/lib, and the
+        Debian package that each comes with."""
+
+    def hosts(self, wanted: HostsWanted) -> AbstractContextManager[Hosts]:
+        """For the body; taken down after it, with all that runs there. CloudError if it does not stand."""

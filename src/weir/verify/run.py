@@ -13,11 +13,13 @@ from weir import __version__, fabric
 from weir.base.error import WeirError
 from weir.base.record import spec_sha256
 from weir.fabric import stop_signals
+from weir.lab.application import Application
 from weir.lab.sut import SutFile, SutSla
 from weir.results.result import Verdict
 from weir.results.verification import CaseResult, SuiteResult, Verification
 from weir.verify.case import Case, Running, Suite
-from weir.verify.driver import Driver
+from weir.verify.driver import Driver, NotOfferedError
+from weir.verify.sip.level import call_verdicts
 
 Keep = Callable[[Verification], None]
 Told = Callable[[SuiteResult, CaseResult], None]
@@ -36,7 +38,7 @@ def planned(sut: SutFile, suites: Sequence[Suite], driver: Driver) -> Verificati
         started_at=began.isoformat(timespec="seconds"),
         spec_sha256=spec_sha256(sut),
         spec=sut.model_dump(mode="json"),
-        fidelity=list(driver.fidelity),
+        fidelity=[*driver.fidelity, *(one for suite in suites for one in suite.fidelity)],
         suites=[
             SuiteResult(
                 name=suite.name,
@@ -72,6 +74,8 @@ class Run:
         """To its end, or to Ctrl-C: then it is interrupted. WeirError where nothing can be verified."""
         found, began, before_s = self.found, time.monotonic(), self.found.seconds
         self._driver.require()
+        for suite in found.suites:
+            self._suites[suite.name].require(self._driver, self._sut.application)
         found.interrupted = False
         found.fingerprint = fabric.fingerprint(0, "unknown", {})
         try:
@@ -84,7 +88,11 @@ class Run:
         except KeyboardInterrupt:
             found.interrupted = True
         for suite in found.suites:
-            suite.verdicts = list(verdicts(suite, self._sut.sla))
+            timed = not self._suites[suite.name].measures
+            suite.verdicts = [
+                *verdicts(suite, self._sut.sla, timed=timed),
+                *call_verdicts(suite, self._sut.sla.calls),
+            ]
         found.finished_at = datetime.now(UTC).isoformat(timespec="seconds")
         found.seconds = round(before_s + time.monotonic() - began, 1)
         self._keep(found)
@@ -98,7 +106,9 @@ class Run:
                     continue
                 stop_signals.check()
                 wanted = next(one for one in self._suites[suite.name].cases if one.name == case.name)
-                found, interrupted = executed(wanted, self._driver, self._sut.case_time_limit_s)
+                found, interrupted = executed(
+                    wanted, self._driver, self._sut.case_time_limit_s, self._sut.application
+                )
                 suite.cases[number] = found
                 self._keep(self.found)
                 if interrupted:
@@ -106,16 +116,18 @@ class Run:
                 self._told(suite, found)
 
 
-def executed(case: Case, driver: Driver, limit_s: float) -> tuple[CaseResult, bool]:
+def executed(case: Case, driver: Driver, limit_s: float, application: Application) -> tuple[CaseResult, bool]:
     """One case, to its end, and whether that was Ctrl-C: then it counts as not run. An error of the cloud's
     is its outcome."""
-    running = Running(driver, limit_s)
+    running = Running(driver, limit_s, application)
     found = CaseResult(name=case.name, title=case.title)
     interrupted = False
     try:
         case.run(running)
         running.left_s()
         found.outcome = "passed"
+    except NotOfferedError as error:
+        found.outcome, found.why = "skipped", str(error)
     except WeirError as error:
         found.outcome, found.why = "failed", str(error)
     except KeyboardInterrupt:
@@ -127,13 +139,15 @@ def executed(case: Case, driver: Driver, limit_s: float) -> tuple[CaseResult, bo
     found.seconds = round(running.took_s(), 3)
     found.clean_up_seconds = round(running.clean_up_s, 3)
     found.operations, found.not_removed = running.operations, running.not_removed
+    found.calls, found.capacity = running.calls, running.capacity
     if running.not_removed is not None and found.outcome == "passed":
         found.outcome, found.why = "failed", f"what it made could not be removed: {running.not_removed}"
     return found, interrupted
 
 
-def verdicts(suite: SuiteResult, sla: SutSla) -> Iterator[Verdict]:
-    """Of one suite. A case that was not run, or was skipped, counts in none."""
+def verdicts(suite: SuiteResult, sla: SutSla, *, timed: bool = True) -> Iterator[Verdict]:
+    """Of one suite. A case that was not run, or was skipped, counts in none. `timed`: whether times are
+    judged."""
     run = [one for one in suite.cases if one.outcome in ("passed", "failed")]
     failed = sum(one.outcome == "failed" for one in run)
     left = suite.count("not run")
@@ -147,10 +161,10 @@ def verdicts(suite: SuiteResult, sla: SutSla) -> Iterator[Verdict]:
         unit="share",
         share=known / sla.failure_ratio if known is not None and sla.failure_ratio else None,
         met=known is not None and not over,
-        why=None if known is not None else f"{left} of {len(suite.cases)} cases were not run",
+        why=None if known is not None else _unknown(left, len(suite.cases)),
     )
     most_s = sla.time_s.max
-    if most_s is None:
+    if most_s is None or not timed:
         return
     longest_s = max((one.seconds for one in run), default=None)
     late = longest_s is not None and longest_s > most_s
@@ -164,3 +178,7 @@ def verdicts(suite: SuiteResult, sla: SutSla) -> Iterator[Verdict]:
         met=known_s is not None and not late,
         why=None if known_s is not None else "no case was run" if not left else f"{left} cases were not run",
     )
+
+
+def _unknown(left: int, cases: int) -> str:
+    return f"{left} of {cases} cases were not run" if left else "all cases were skipped"

@@ -20,7 +20,11 @@ def written(folder: Path, text: str) -> Path:
 
 def test_what_a_file_does_not_say_is_the_local_cloud_and_every_suite(tmp_path: Path) -> None:
     found = load_sut(written(tmp_path, GOOD))
-    assert (found.driver, found.suites, found.local.compute_nodes) == ("local", ("healthcheck",), 2)
+    assert (found.driver, found.suites, found.local.compute_nodes) == (
+        "local",
+        ("healthcheck", "application"),
+        2,
+    )
     assert found.sla.time_s.max == 30
     assert load_sut(tmp_path / "sut.yml") == found
 

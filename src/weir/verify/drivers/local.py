@@ -19,6 +19,7 @@ from weir.base.error import FabricError
 from weir.fabric import process, stop_signals
 from weir.fabric.cloud.check import require_cloud
 from weir.fabric.cloud.interface import addresses_of
+from weir.fabric.cloud.programs import require_programs
 from weir.fabric.cloud.switch import userspace
 from weir.fabric.cloud.system import ssh
 from weir.fabric.cloud.system.run import console
@@ -29,7 +30,8 @@ from weir.lab.sut import SutFile
 from weir.lab.tenants import Cloud, IngressRule, SystemOptions, Tenant, TenantsFile
 from weir.plan.cloud import cloud_steps, cloud_topology
 from weir.plan.cloud.names import HOST_INTERFACE, INNER, OUTER, dhcp_port, ovs_directory
-from weir.verify.driver import ACTIVE, CloudError, Resource, ServerWanted, Service, StackWanted
+from weir.verify.driver import ACTIVE, CloudError, HostsWanted, Resource, ServerWanted, Service, StackWanted
+from weir.verify.drivers.local_hosts import LocalHosts
 
 PROJECT, OTHER = "weir-project", "weir-other"
 SSH_PORT = 22
@@ -95,6 +97,16 @@ class LocalDriver:
         key = ssh.key(self._directory)
         with self._deployed(self._topology(wanted)) as (deployment, topology):
             yield LocalStack(deployment, topology, [one.name for one in wanted.servers], key)
+
+    def require_programs(self, programs: Mapping[str, str]) -> None:
+        """FabricError names the packages: servers for programs have this host's files."""
+        require_programs(programs)
+
+    @contextmanager
+    def hosts(self, wanted: HostsWanted) -> Iterator[LocalHosts]:
+        """Instances without a system of their own, in which programs of this host run."""
+        with self._deployed(self._topology(StackWanted(), bare=len(wanted.names))) as (deployment, topology):
+            yield LocalHosts(deployment, topology, wanted)
 
     def _topology(self, wanted: StackWanted, *, bare: int = 0) -> CloudTopology:
         """With the servers' scripts, which know each other's addresses. `bare`: instances without a system,

@@ -12,7 +12,7 @@ from weir.report.page import joined
 from weir.report.page.document import MARK
 from weir.report.page.markup import raw, sheet, tag
 from weir.results.verification import CaseResult, SuiteResult, Verification
-from weir.verify.report import PAGE_HEAD, headline, lines
+from weir.verify.report import PAGE_HEAD, calls, headline, lines
 
 _STYLES = ("colours.css", "page.css", "sheets.css", "print.css")
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
@@ -89,12 +89,24 @@ def _suite(suite: SuiteResult) -> Markup:
     left = suite.count("not run")
     operations = [row for case in suite.cases for row in _operations(case)]
     shown = [sheet(suite.title, PAGE_HEAD, _columns(suite), len(PAGE_HEAD) - 1, wrap=True)]
+    shown += _calls(suite)
     if operations:
         inner = sheet("Turn-around times", ("case", "operation", "gave", "time, s"), operations, 3, wrap=True)
         shown.append(tag("details", tag("summary", tag("b", "Operation by operation")), inner, class_="fold"))
     return _section(
         suite.name, suite.name.capitalize(), f"{words}{f', {left} not run' if left else ''}.", *shown
     )
+
+
+def _calls(suite: SuiteResult) -> Iterator[Markup]:
+    rows, fates = calls.rows(suite), calls.fates(suite)
+    if rows:
+        yield sheet(calls.TITLE, calls.HEAD, rows, 1, wrap=True)
+    if fates:
+        yield sheet("Calls that failed", calls.FATE_HEAD, fates, len(calls.FATE_HEAD), wrap=True)
+    said = list(calls.sentences(suite))
+    if said:
+        yield tag("ul", [tag("li", sentence) for sentence in said], class_="plain")
 
 
 def _columns(suite: SuiteResult) -> list[list[str]]:

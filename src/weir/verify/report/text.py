@@ -7,8 +7,8 @@ from rich.console import Console
 from rich.text import Text
 
 from weir.report import blocks
-from weir.results.verification import Verification
-from weir.verify.report import HEAD, headline, lines
+from weir.results.verification import SuiteResult, Verification
+from weir.verify.report import HEAD, calls, headline, lines
 
 _STYLES = {"passed": "green", "failed": "bold red", "skipped": "yellow", "not run": "dim"}
 _COLUMNS = 110
@@ -26,6 +26,7 @@ def show(found: Verification, console: Console) -> None:
         for name, outcome, seconds, said in lines(suite):
             table.add_row(name, Text(outcome, style=_STYLES[outcome]), seconds, said)
         blocks.show(table, console, _COLUMNS)
+        _calls(suite, console)
     level = blocks.table("\nService level")
     for index, name in enumerate(("limit", "at most", "found", "")):
         level.add_column(name, justify="right" if index in (1, 2) else "left", overflow="fold")
@@ -40,3 +41,20 @@ def show(found: Verification, console: Console) -> None:
     blocks.show(level, console, _COLUMNS)
     for rest in blocks.listed("\nWhat this says of other clouds", found.fidelity, "bold"):
         blocks.show(rest, console, _COLUMNS)
+
+
+def _calls(suite: SuiteResult, console: Console) -> None:
+    for title, head, rows in (
+        (calls.TITLE, calls.HEAD, calls.rows(suite)),
+        ("Calls that failed", calls.FATE_HEAD, calls.fates(suite)),
+    ):
+        if rows:
+            table = blocks.table(f"\n{title}")
+            for index, name in enumerate(head):
+                numbers = index > 0 and not (head is calls.FATE_HEAD and index > 1)
+                table.add_column(name, justify="right" if numbers else "left", overflow="fold")
+            for row in rows:
+                table.add_row(*row)
+            blocks.show(table, console, _COLUMNS)
+    for sentence in calls.sentences(suite):
+        blocks.show(Text(sentence), console, _COLUMNS)

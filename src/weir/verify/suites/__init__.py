@@ -7,6 +7,6 @@ from collections.abc import Mapping
 
 from weir.lab.sut import SuiteName
 from weir.verify.case import Suite
-from weir.verify.suites import healthcheck
+from weir.verify.suites import application, healthcheck
 
-SUITES: Mapping[SuiteName, Suite] = {"healthcheck": healthcheck.SUITE}
+SUITES: Mapping[SuiteName, Suite] = {"healthcheck": healthcheck.SUITE, "application": application.SUITE}

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the subscriber server answers to I- and S-CSCF: Cx of 3GPP TS 29.228, attributes of 29.229."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from xml.sax.saxutils import escape
+
+from weir.ims.diameter import Avp, Message
+from weir.ims.subscribers import Subscriber
+
+VENDOR_3GPP, CX = 10415, 16_777_216
+CER, DWR, DPR = 257, 280, 282
+UAR, SAR, LIR, MAR = 300, 301, 302, 303
+NAMES: Mapping[int, str] = {
+    CER: "CER", DWR: "DWR", DPR: "DPR", UAR: "UAR", SAR: "SAR", LIR: "LIR", MAR: "MAR",
+}  # fmt: skip
+USER_NAME, HOST_IP, SESSION, ORIGIN_HOST, ORIGIN_REALM = 1, 257, 263, 264, 296
+AUTH_APPLICATION, VENDOR_APPLICATION, SUPPORTED_VENDOR, VENDOR, PRODUCT = 258, 260, 265, 266, 269
+RESULT, STATE, EXPERIMENTAL, EXPERIMENTAL_CODE = 268, 277, 297, 298
+PUBLIC, SERVER_NAME, CAPABILITIES, USER_DATA = 601, 602, 603, 606
+ITEMS, SCHEME, AUTHENTICATE, AUTHORIZATION, ITEM, ITEM_NUMBER = 607, 608, 609, 610, 612, 613
+ASSIGNMENT, CK, IK = 614, 625, 626
+SUCCESS, UNSUPPORTED_COMMAND, MISSING = 2001, 3001, 5005
+FIRST, SUBSEQUENT, UNKNOWN, MISMATCH, NOT_REGISTERED = 2001, 2002, 5001, 5002, 5003
+AKA = "Digest-AKAv1-MD5"
+_NO_STATE = 1
+_LEAVES = frozenset({4, 5, 6, 7, 8, 9, 10})
+"""Of Server-Assignment-Type: those that end a registration."""
+_DATA = (
+    '<?xml version="1.0" encoding="UTF-8"?><IMSSubscription><PrivateID>{private}</PrivateID>'
+    "<ServiceProfile><PublicIdentity><Identity>{public}</Identity></PublicIdentity></ServiceProfile>"
+    "</IMSSubscription>"
+)
+
+
+class SubscriberServer:
+    """`host`, `realm`: its own names; `address`: "10.0.0.7"; `server`: URI of the S-CSCF that it names to
+    who has none yet."""
+
+    def __init__(
+        self,
+        host: str,
+        realm: str,
+        address: str,
+        server: str,
+        *,
+        subscribers: Iterable[Subscriber],
+        rand: Callable[[], bytes] = lambda: os.urandom(16),
+    ) -> None:
+        self._own = (Avp.text(ORIGIN_HOST, host), Avp.text(ORIGIN_REALM, realm))
+        self._address = bytes([0, 1, *map(int, address.split("."))])
+        self._server = server
+        self._by_private: dict[str, Subscriber] = {}
+        self._by_public: dict[str, Subscriber] = {}
+        for one in subscribers:
+            self._by_private[one.private], self._by_public[one.public] = one, one
+        self._rand = rand
+        self.answered: Counter[str] = Counter()
+        """Requests, by name, and those that it refused as "refused"."""
+
+    def answer(self, request: Message) -> Message:
+        """To one. DiameterError if an attribute of it is not what it should be."""
+        self.answered[NAMES.get(request.command, "other")] += 1
+        if request.command == CER:
+            return request.answer(self._capabilities())
+        if request.command in (DWR, DPR):
+            return request.answer((Avp.number(RESULT, SUCCESS), *self._own))
+        does = {UAR: self._authorized, MAR: self._vector, SAR: self._assigned, LIR: self._located}
+        what = does.get(request.command) if request.application == CX else None
+        if what is None:
+            return request.answer((*_session(request), self._refusal(UNSUPPORTED_COMMAND)), error=True)
+        return request.answer((*_session(request), *self._cx(), *what(request)))
+
+    def _capabilities(self) -> tuple[Avp, ...]:
+        return (
+            Avp.number(RESULT, SUCCESS),
+            *self._own,
+            Avp(HOST_IP, self._address),
+            Avp.number(VENDOR, VENDOR_3GPP),
+            Avp(PRODUCT, b"weir", mandatory=False),
+            Avp.number(SUPPORTED_VENDOR, VENDOR_3GPP),
+            _application(),
+        )
+
+    def _cx(self) -> tuple[Avp, ...]:
+        return (_application(), Avp.number(STATE, _NO_STATE), *self._own)
+
+    def _of(self, request: Message) -> Subscriber | Avp:
+        """Whom it is about; else the refusal."""
+        public, private = request.first(PUBLIC, VENDOR_3GPP), request.first(USER_NAME)
+        if public is None and private is None:
+            return self._refusal(MISSING)
+        if public is None:
+            assert private is not None
+            found = self._by_private.get(private.words)
+        else:
+            found = self._by_public.get(public.words)
+        if found is None:
+            return self._refused(UNKNOWN)
+        if private is not None and private.words != found.private:
+            return self._refused(MISMATCH)
+        return found
+
+    def _authorized(self, request: Message) -> tuple[Avp, ...]:
+        found = self._of(request)
+        if isinstance(found, Avp):
+            return (found,)
+        if found.server is not None:
+            return (_experimental(SUBSEQUENT), Avp.text(SERVER_NAME, found.server, VENDOR_3GPP))
+        name = Avp.text(SERVER_NAME, self._server, VENDOR_3GPP)
+        return (_experimental(FIRST), Avp.group(CAPABILITIES, (name,), VENDOR_3GPP))
+
+    def _vector(self, request: Message) -> tuple[Avp, ...]:
+        found, server = self._of(request), request.first(SERVER_NAME, VENDOR_3GPP)
+        if isinstance(found, Avp):
+            return (found,)
+        found.server = server.words if server is not None else self._server
+        made = found.vector(self._rand)
+        item = (
+            Avp.number(ITEM_NUMBER, 1, VENDOR_3GPP),
+            Avp.text(SCHEME, AKA, VENDOR_3GPP),
+            Avp(AUTHENTICATE, made.rand + made.autn, VENDOR_3GPP),
+            Avp(AUTHORIZATION, made.xres, VENDOR_3GPP),
+            Avp(CK, made.ck, VENDOR_3GPP),
+            Avp(IK, made.ik, VENDOR_3GPP),
+        )
+        return (
+            Avp.number(RESULT, SUCCESS),
+            Avp.text(USER_NAME, found.private),
+            Avp.text(PUBLIC, found.public, VENDOR_3GPP),
+            Avp.number(ITEMS, 1, VENDOR_3GPP),
+            Avp.group(ITEM, item, VENDOR_3GPP),
+        )
+
+    def _assigned(self, request: Message) -> tuple[Avp, ...]:
+        found, kind = self._of(request), request.first(ASSIGNMENT, VENDOR_3GPP)
+        if isinstance(found, Avp):
+            return (found,)
+        if kind is None:
+            return (self._refusal(MISSING),)
+        found.registered = kind.value not in _LEAVES
+        if not found.registered:
+            found.server = None
+        data = _DATA.format(private=escape(found.private), public=escape(found.public))
+        return (
+            Avp.number(RESULT, SUCCESS),
+            Avp.text(USER_NAME, found.private),
+            Avp.text(USER_DATA, data, VENDOR_3GPP),
+        )
+
+    def _located(self, request: Message) -> tuple[Avp, ...]:
+        found = self._of(request)
+        if isinstance(found, Avp):
+            return (found,)
+        if not found.registered or found.server is None:
+            return (self._refused(NOT_REGISTERED),)
+        return (Avp.number(RESULT, SUCCESS), Avp.text(SERVER_NAME, found.server, VENDOR_3GPP))
+
+    def _refused(self, code: int) -> Avp:
+        """3GPP's."""
+        self.answered["refused"] += 1
+        return _experimental(code)
+
+    def _refusal(self, code: int) -> Avp:
+        """IETF's."""
+        self.answered["refused"] += 1
+        return Avp.number(RESULT, code)
+
+
+def _experimental(code: int) -> Avp:
+    members = (Avp.number(VENDOR, VENDOR_3GPP), Avp.number(EXPERIMENTAL_CODE, code))
+    return Avp.group(EXPERIMENTAL, members)
+
+
+def _application() -> Avp:
+    return Avp.group(VENDOR_APPLICATION, (Avp.number(VENDOR, VENDOR_3GPP), Avp.number(AUTH_APPLICATION, CX)))
+
+
+def _session(request: Message) -> tuple[Avp, ...]:
+    found = request.first(SESSION)
+    return (found,) if found is not None else ()

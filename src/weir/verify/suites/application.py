@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a cloud carries an application: SIP functions in its servers, and calls through them (Chung and
+Wang, 3.1.3 and 4.4)."""
+
+from __future__ import annotations
+
+from weir.lab.application import Application
+from weir.results.calls import CallLoad
+from weir.verify.case import Case, NotSoError, Running, Suite
+from weir.verify.driver import Driver, HostsDriver
+from weir.verify.sip.capacity import searched
+from weir.verify.sip.functions import needs
+from weir.verify.sip.level import CALLS
+from weir.verify.sip.load import Loads
+from weir.verify.sip.standing import standing
+
+
+def require(driver: Driver, application: Application) -> None:
+    """WeirError names the packages that are missing."""
+    if isinstance(driver, HostsDriver):
+        driver.require_programs(needs(application))
+
+
+def sip_registration(run: Running) -> None:
+    """All subscribers register."""
+    with standing(run):
+        pass
+
+
+def sip_calls(run: Running) -> None:
+    """Calls at each rate, all of them accounted for."""
+    application = run.application
+    with standing(run) as made:
+        loads = Loads(made)
+        for rate_cps in application.call_rate_cps:
+            with run.doing(f"offer {rate_cps:g} calls/s for {application.duration_s:g} s") as done:
+                found = loads.run("load", rate_cps, application.duration_s)
+                done.found = f"{found.successful} of {found.planned} succeeded"
+            run.calls.append(found)
+    for found in run.calls:
+        _agree(found)
+    for found in run.calls:
+        if found.success_ratio < application.success_ratio:
+            raise NotSoError(
+                f"at {found.rate_cps:g} calls/s {found.success_ratio:.1%} of {found.planned} calls "
+                f"succeeded, expected {application.success_ratio:.0%}: {_causes(found)}"
+            )
+
+
+def _agree(found: CallLoad) -> None:
+    if found.disagreements:
+        raise NotSoError(f"at {found.rate_cps:g} calls/s counts do not agree: {found.disagreements[0]}")
+
+
+def _causes(found: CallLoad) -> str:
+    ordered = sorted(found.causes.items(), key=lambda one: -one[1])
+    return ", ".join(f"{times} × {cause}" for cause, times in ordered[:3])
+
+
+def sip_capacity(run: Running) -> None:
+    """The knee."""
+    share = f"{run.application.success_ratio:.0%}"
+    with (
+        standing(run) as made,
+        run.doing(f"search the highest rate at which {share} of the calls succeed") as done,
+    ):
+        run.capacity = searched(run, Loads(made))
+        if run.capacity.rate_cps is not None:
+            done.found = f"{run.capacity.rate_cps:.0f} calls/s, by {run.capacity.trials} trials"
+    if run.capacity.rate_cps is None:
+        raise NotSoError(run.capacity.why or "no rate was found")
+
+
+SUITE = Suite(
+    "application",
+    "Does it carry calls, and how many?",
+    (
+        Case(
+            "sip_registration",
+            "SIP functions run in its servers, and all subscribers register",
+            sip_registration,
+        ),
+        Case(CALLS, "calls at each rate are set up and ended, and all are accounted for", sip_calls),
+        Case("sip_capacity", "the highest rate at which enough calls succeed", sip_capacity),
+    ),
+    require=require,
+    fidelity=(
+        "SIP functions and both ends of the calls are programs in servers of the cloud, which take the same "
+        "CPUs where it has only those: rates are of all of them together.",
+        "User equipment is SIPp: it registers by AKA, without IPsec, and media goes from end to end.",
+    ),
+    measures=True,
+)

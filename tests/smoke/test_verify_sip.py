@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`weir verify` with Kamailio and SIPp: calls through a proxy and through an IMS, all of them accounted for;
+with a fault a failed case with its cause, in time, and nothing is left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from weir.base.error import FabricError
+from weir.cli.exits import FAILED, OK
+from weir.fabric import process
+from weir.fabric.cloud.programs import require_programs
+from weir.lab.application import Application
+from weir.results.verification import CaseResult, Verification
+from weir.verify.sip.functions import needs
+
+from .test_cloud import pytestmark as needs_what_clouds_need
+from .test_verify_local import WEIR, broken, only, untouched, verify
+
+
+def lacking() -> str | None:
+    """What calls need and this machine does not have."""
+    try:
+        require_programs(needs(Application()))
+    except FabricError as error:
+        return f"{error.message}; {error.fix}"
+    return None
+
+
+pytestmark = [
+    *needs_what_clouds_need,
+    pytest.mark.skipif(lacking() is not None, reason=f"no calls: {lacking()}"),
+    pytest.mark.usefixtures("untouched"),
+]
+__all__ = ["untouched"]
+
+SUT = {
+    "weir": 1,
+    "name": "tiny",
+    "suites": ["application"],
+    "local": {"compute_nodes": 1, "security": "none"},
+    "case_time_limit_s": 90,
+    "sla": {"calls": {"failure_ratio": 0.0, "request_delay_p95_ms": 1000}},
+}
+CALLS = {
+    "subscribers": 10,
+    "call_rate_cps": [10],
+    "duration_s": 2,
+    "ring_s": 0.2,
+    "talk_s": 0.3,
+    "hold_s": 0.2,
+}
+
+
+def sut(folder: Path, **application: object) -> Path:
+    (folder / "sut.yml").write_text(json.dumps(SUT | {"application": CALLS | application}))
+    return folder
+
+
+def cases(done: subprocess.CompletedProcess[str]) -> dict[str, CaseResult]:
+    return {case.name: case for case in Verification.model_validate_json(done.stdout).suites[0].cases}
+
+
+@pytest.mark.parametrize("variant", ["proxy", "ims"])
+def test_every_call_is_set_up_and_ended_and_all_counts_agree(variant: str, tmp_path: Path) -> None:
+    done, out = verify(sut(tmp_path, variant=variant), *only("sip_registration", "sip_calls"))
+    assert done.returncode == OK, done.stderr + done.stdout
+    (load,) = cases(done)["sip_calls"].calls
+    assert (load.planned, load.created, load.successful, load.answered, load.rang) == (20,) * 5
+    assert [one.calls for one in load.functions] == [20] * (1 if variant == "proxy" else 3)
+    assert load.disagreements == []
+    assert load.request_delay is not None
+    assert load.request_delay.calls == 20
+    assert "10 registered" in [one.found for one in cases(done)["sip_registration"].operations]
+    assert "20 of 20 succeeded" in (out / "report.html").read_text()
+
+
+def test_media_comes_back_to_who_sent_it(tmp_path: Path) -> None:
+    done, _ = verify(sut(tmp_path, variant="proxy", media=True, talk_s=1.0), *only("sip_calls"))
+    assert done.returncode == OK, done.stderr + done.stdout
+    (load,) = cases(done)["sip_calls"].calls
+    assert load.rtp is not None
+    assert load.rtp.sent >= 20 * 40  # a second of 20 ms packets each, less what starting takes
+    assert load.rtp.arrived == load.rtp.sent
+    assert load.rtp.echoed == load.rtp.returned
+    assert 0.9 * load.rtp.sent <= load.rtp.echoed <= load.rtp.sent
+
+
+@pytest.mark.slow
+def test_a_search_ends_with_a_rate_at_which_calls_succeed(tmp_path: Path) -> None:
+    wanted = {"variant": "proxy", "highest_rate_cps": 40, "trial_s": 1, "search_s": 50}
+    done, _ = verify(sut(tmp_path, **wanted), *only("sip_capacity"))
+    capacity = cases(done)["sip_capacity"].capacity
+    assert capacity is not None, done.stderr
+    assert capacity.rate_cps is not None
+    assert 2 <= capacity.rate_cps <= 40
+
+
+def test_a_wrong_key_fails_registration_with_what_sipp_says_of_it(tmp_path: Path) -> None:
+    script = (
+        "for word; do case $word in register.csv) "
+        'sed -i "s/aka_OP=[^ ]*/aka_OP=another_operator/" $word ;; esac; done\n'
+        f'exec {shutil.which("sipp")} "$@"'
+    )
+    done, _ = verify(sut(tmp_path), *only("sip_registration"), **broken(tmp_path, "sipp", script))
+    assert done.returncode == FAILED, done.stderr
+    failed = cases(done)["sip_registration"]
+    assert failed.outcome == "failed"
+    assert "MAC != eXpectedMAC" in (failed.why or "")
+    assert failed.not_removed is None
+
+
+def during_calls(folder: Path, runs: Path, server: str, signum: int, *, at: str) -> CaseResult:
+    """The case `sip_calls`, in which the programs of a server get a signal as soon as there is a file `at` of
+    the caller's."""
+    run = subprocess.Popen(
+        [*WEIR, "verify", str(folder), "--json", *only("sip_calls"), "-o", str(folder / "out")],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    deadline = time.monotonic() + 60
+    while not (found := list(runs.glob(f"tiny-verify-*/programs/caller/{at}"))):
+        assert time.monotonic() < deadline
+        assert run.poll() is None, run.communicate()
+        time.sleep(0.05)
+    time.sleep(0.5)
+    marker = f"{found[0].relative_to(runs).parts[0]}/programs:{server}"
+    pids = process.marked(marker)
+    assert pids
+    for pid in pids:
+        os.kill(pid, signum)
+    said, complained = run.communicate(timeout=120)
+    assert run.returncode == FAILED, complained
+    return Verification.model_validate_json(said).suites[0].cases[0]
+
+
+def test_a_function_that_dies_in_the_middle_of_calls_fails_the_case_at_once(
+    tmp_path: Path, untouched: Path
+) -> None:
+    folder = sut(tmp_path, variant="ims", duration_s=20)
+    failed = during_calls(folder, untouched, "scscf", signal.SIGKILL, at="load-1/counts.csv")
+    assert failed.outcome == "failed"
+    assert (failed.why or "").startswith("the S-CSCF has ended by signal 9")
+    assert failed.seconds < 40
+    assert failed.not_removed is None
+
+
+def test_a_subscriber_server_that_is_silent_fails_registration_with_its_causes(
+    tmp_path: Path, untouched: Path
+) -> None:
+    folder = sut(tmp_path, variant="ims", register_rate_cps=2)
+    failed = during_calls(folder, untouched, "subscribers", signal.SIGSTOP, at="register/counts.csv")
+    assert failed.outcome == "failed"
+    assert "could register; the others: " in (failed.why or "")
+    assert failed.not_removed is None

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the subscriber server answers: of who may register, with which vector, who serves whom."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from weir.ims import cx
+from weir.ims.cx import SubscriberServer
+from weir.ims.diameter import REQUEST, Avp, Message, length_of
+from weir.ims.milenage import Milenage, vector
+from weir.ims.server import keep, listening
+from weir.ims.subscribers import read, written
+
+SERVING = "sip:10.0.0.6:5060"
+KEY, OP = b"k" * 16, b"o" * 16
+ROWS = [
+    (f"{user}@ims.test", f"sip:{user}@ims.test", KEY.hex(), OP.hex(), "8000") for user in ("1001", "1002&co")
+]
+RAND = bytes(range(16))
+
+
+@pytest.fixture
+def server() -> SubscriberServer:
+    return SubscriberServer(
+        "hss.ims.test", "ims.test", "10.0.0.7", SERVING, subscribers=read(written(ROWS)), rand=lambda: RAND
+    )
+
+
+def asked(command: int, *avps: Avp, application: int = cx.CX) -> Message:
+    return Message(command, application, REQUEST, 7, 8, (Avp.text(cx.SESSION, "s;1"), *avps))
+
+
+def public(user: str = "1001") -> Avp:
+    return Avp.text(cx.PUBLIC, f"sip:{user}@ims.test", cx.VENDOR_3GPP)
+
+
+def private(user: str = "1001") -> Avp:
+    return Avp.text(cx.USER_NAME, f"{user}@ims.test")
+
+
+def number(answer: Message, code: int) -> int | None:
+    found = answer.first(code)
+    return None if found is None else found.value
+
+
+def experimental(answer: Message) -> int | None:
+    group = answer.first(cx.EXPERIMENTAL)
+    if group is None:
+        return None
+    return next(one.value for one in group.members if one.code == cx.EXPERIMENTAL_CODE)
+
+
+def named(answer: Message) -> str | None:
+    found = answer.first(cx.SERVER_NAME, cx.VENDOR_3GPP)
+    return None if found is None else found.words
+
+
+def assigned(server: SubscriberServer, kind: int = 1) -> Message:
+    return server.answer(asked(cx.SAR, private(), public(), Avp.number(cx.ASSIGNMENT, kind, cx.VENDOR_3GPP)))
+
+
+def test_a_peer_learns_that_it_speaks_cx(server: SubscriberServer) -> None:
+    answer = server.answer(asked(cx.CER, application=0))
+    assert number(answer, cx.RESULT) == cx.SUCCESS
+    group = answer.first(cx.VENDOR_APPLICATION)
+    assert group is not None
+    assert [one.value for one in group.members] == [cx.VENDOR_3GPP, cx.CX]
+    assert number(server.answer(asked(cx.DWR, application=0)), cx.RESULT) == cx.SUCCESS
+
+
+def test_the_first_registration_is_told_which_servers_there_are_the_next_one_its_own(
+    server: SubscriberServer,
+) -> None:
+    first = server.answer(asked(cx.UAR, private(), public()))
+    assert (experimental(first), named(first)) == (cx.FIRST, None)
+    group = first.first(cx.CAPABILITIES, cx.VENDOR_3GPP)
+    assert group is not None
+    assert group.members[0].words == SERVING
+    server.answer(asked(cx.MAR, private(), public(), Avp.text(cx.SERVER_NAME, "sip:mine", cx.VENDOR_3GPP)))
+    second = server.answer(asked(cx.UAR, private(), public()))
+    assert (experimental(second), named(second)) == (cx.SUBSEQUENT, "sip:mine")
+
+
+def test_a_vector_is_milenages(server: SubscriberServer) -> None:
+    answer = server.answer(asked(cx.MAR, private(), public()))
+    item = answer.first(cx.ITEM, cx.VENDOR_3GPP)
+    assert item is not None
+    values = {one.code: one.data for one in item.members}
+    made = vector(Milenage.of(KEY, OP), RAND, 32, bytes.fromhex("8000"))
+    assert values[cx.AUTHENTICATE] == made.rand + made.autn
+    assert values[cx.AUTHORIZATION] == made.xres
+    assert (values[cx.CK], values[cx.IK]) == (made.ck, made.ik)
+    assert values[cx.SCHEME].decode() == cx.AKA
+
+
+def test_who_has_registered_is_found_and_who_has_left_is_not(server: SubscriberServer) -> None:
+    assert experimental(server.answer(asked(cx.LIR, public()))) == cx.NOT_REGISTERED
+    server.answer(asked(cx.MAR, private(), public()))
+    assert number(assigned(server), cx.RESULT) == cx.SUCCESS
+    assert named(server.answer(asked(cx.LIR, public()))) == SERVING
+    assigned(server, kind=5)
+    assert experimental(server.answer(asked(cx.LIR, public()))) == cx.NOT_REGISTERED
+
+
+def test_the_profile_is_xml_whatever_a_subscriber_is_called(server: SubscriberServer) -> None:
+    kind = Avp.number(cx.ASSIGNMENT, 1, cx.VENDOR_3GPP)
+    answer = server.answer(asked(cx.SAR, private("1002&co"), public("1002&co"), kind))
+    data = answer.first(cx.USER_DATA, cx.VENDOR_3GPP)
+    assert data is not None
+    root = ElementTree.fromstring(data.words)
+    assert root.findtext("PrivateID") == "1002&co@ims.test"
+    assert root.findtext("ServiceProfile/PublicIdentity/Identity") == "sip:1002&co@ims.test"
+
+
+@pytest.mark.parametrize("command", [cx.UAR, cx.MAR, cx.SAR, cx.LIR])
+def test_who_is_not_known_and_who_is_somebody_else_are_refused(
+    server: SubscriberServer, command: int
+) -> None:
+    assert experimental(server.answer(asked(command, public("9999")))) == cx.UNKNOWN
+    assert experimental(server.answer(asked(command, private("9999"), public()))) == cx.MISMATCH
+    assert number(server.answer(asked(command)), cx.RESULT) == cx.MISSING
+    assert server.answered["refused"] == 3
+
+
+def test_a_command_that_is_none_of_cx_is_an_error_of_the_protocol(server: SubscriberServer) -> None:
+    answer = server.answer(asked(999))
+    assert number(answer, cx.RESULT) == cx.UNSUPPORTED_COMMAND
+    assert answer.flags & 0x20
+
+
+async def answered(server: SubscriberServer, counts: Path, data: bytes) -> bytes:
+    """What comes back over TCP, until the other side leaves or has said one message."""
+    kept = asyncio.create_task(keep(server, counts))
+    async with await listening(server, "127.0.0.1", 0) as there:
+        port = there.sockets[0].getsockname()[1]
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(data)
+        begin = await asyncio.wait_for(reader.read(4), 5)
+        answer = begin + (await reader.readexactly(length_of(begin) - 4) if begin else b"")
+        writer.close()
+        await asyncio.sleep(0.6)  # counts are written twice a second
+    kept.cancel()
+    return answer
+
+
+def test_it_answers_over_tcp_keeps_count_and_leaves_who_speaks_something_else(
+    server: SubscriberServer, tmp_path: Path
+) -> None:
+    counts = tmp_path / "answered.json"
+    answer = asyncio.run(answered(server, counts, asked(cx.DWR, application=0).encoded()))
+    assert number(Message.decoded(answer), cx.RESULT) == cx.SUCCESS
+    assert json.loads(counts.read_text()) == {"DWR": 1}
+    assert asyncio.run(answered(server, counts, b"GET / HTTP/1.0\r\n\r\n")) == b""

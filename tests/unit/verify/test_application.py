@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The suite `application` of a made-up cloud: what calls show, and what each fault costs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from weir.base.error import WeirError
+from weir.lab.application import Application
+from weir.lab.sut import SutFile
+from weir.results.verification import CaseResult, Verification
+from weir.verify.report.junit import junit
+from weir.verify.report.page import page
+from weir.verify.suites import SUITES
+
+from .made import MadeCloud, verified
+from .made_sip import MadeSip
+from .test_report import text
+
+SUITE = SUITES["application"]
+PROXY = Application(variant="proxy", subscribers=10, call_rate_cps=(20.0, 40.0), duration_s=1.0, trial_s=1.0)
+
+
+def found_of(cloud: MadeCloud, application: Application = PROXY, **sla: Any) -> Verification:
+    sut = SutFile.model_validate(
+        {
+            "weir": 1,
+            "name": "made",
+            "application": application.model_dump(),
+            "sla": sla,
+            "case_time_limit_s": 90,
+        }
+    )
+    return verified(cloud, sut, (SUITE,))
+
+
+def case(found: Verification, name: str) -> CaseResult:
+    return next(one for one in found.suites[0].cases if one.name == name)
+
+
+def test_calls_that_all_succeed_pass_every_case_and_are_judged_at_each_rate() -> None:
+    cloud = MadeSip()
+    found = found_of(cloud, calls={"failure_ratio": 0.01, "request_delay_p95_ms": 100})
+    assert [(one.name, one.outcome, one.why) for one in found.suites[0].cases] == [
+        (one.name, "passed", None) for one in SUITE.cases
+    ]
+    assert [one.planned for one in case(found, "sip_calls").calls] == [20, 40]
+    assert case(found, "sip_calls").calls[0].successful == 20
+    assert [one.outcome for one in found.verdicts()] == ["met"] * 5
+    assert cloud.standing == 0
+    assert cloud.hosted[0].names == ("caller", "proxy", "callee")
+
+
+def test_the_search_finds_the_rate_beyond_which_calls_fail() -> None:
+    capacity = case(found_of(MadeSip(capacity_cps=100.0)), "sip_capacity").capacity
+    assert capacity is not None
+    assert capacity.rate_cps is not None
+    assert capacity.upper_cps is not None
+    assert capacity.rate_cps <= 100.0 / 0.95 <= capacity.upper_cps
+    assert capacity.upper_cps - capacity.rate_cps <= 0.11 * capacity.upper_cps
+
+
+def test_a_rate_at_which_too_many_calls_fail_fails_the_case_with_their_causes() -> None:
+    failed = case(found_of(MadeSip(capacity_cps=30.0)), "sip_calls")
+    assert failed.outcome == "failed"
+    assert failed.why == ("at 40 calls/s 75.0% of 40 calls succeeded, expected 95%: 10 × no answer in time")
+    assert [one.failed for one in failed.calls] == [0, 10]
+
+
+def test_counts_that_do_not_agree_fail_the_case_and_its_level_is_not_judged() -> None:
+    found = found_of(MadeSip(lost_by_callee=2), calls={"failure_ratio": 0.01})
+    failed = case(found, "sip_calls")
+    assert failed.outcome == "failed"
+    assert failed.why == (
+        "at 20 calls/s counts do not agree: proxy saw 20 calls answered, and 18 came to the callee"
+    )
+    assert [one.outcome for one in found.verdicts()][1:] == ["not judged", "not judged"]
+
+
+def test_a_function_that_ends_in_the_middle_of_calls_fails_the_case_with_its_last_words() -> None:
+    failed = case(found_of(MadeSip(ends="proxy")), "sip_calls")
+    assert (failed.outcome, failed.why) == (
+        "failed", "the proxy has ended by signal 11; last, it said: core was generated",
+    )  # fmt: skip
+    assert failed.not_removed is None
+
+
+def test_subscribers_that_cannot_register_fail_every_case_with_their_number_and_cause() -> None:
+    found = found_of(MadeSip(not_registered=2))
+    assert {one.outcome for one in found.suites[0].cases} == {"failed"}
+    why = case(found, "sip_registration").why
+    assert why == "3 of 5 subscribers could register; the others: 2 × no answer in time"
+
+
+def test_a_key_that_the_network_does_not_have_is_the_cause_that_sipp_names() -> None:
+    failed = case(found_of(MadeSip(gives_up="MAC != eXpectedMAC")), "sip_registration")
+    assert (failed.outcome, failed.why) == ("failed", "SIPp gave up: MAC != eXpectedMAC")
+
+
+def test_an_ims_has_a_server_for_each_function_and_one_for_its_subscribers() -> None:
+    cloud = MadeSip()
+    found = found_of(cloud, PROXY.model_copy(update={"variant": "ims", "vcpus": 1}))
+    assert case(found, "sip_registration").outcome == "passed"
+    assert cloud.hosted[0].names == ("caller", "pcscf", "icscf", "scscf", "subscribers", "callee")
+    assert cloud.hosted[0].vcpus == 1
+
+
+def test_a_driver_without_servers_for_programs_skips_the_suite_which_is_not_judged() -> None:
+    found = found_of(MadeCloud())
+    assert {one.outcome for one in found.suites[0].cases} == {"skipped"}
+    assert [(one.outcome, one.why) for one in found.verdicts()] == [("not judged", "all cases were skipped")]
+    assert "no servers for programs" in (case(found, "sip_calls").why or "")
+
+
+def test_a_program_that_is_missing_is_named_before_anything_stands() -> None:
+    cloud = MadeSip(lacks_programs="kamailio")
+    with pytest.raises(WeirError, match="there is no kamailio here"):
+        found_of(cloud)
+    assert cloud.hosted == []
+
+
+def test_reports_have_the_calls_their_causes_and_the_capacity() -> None:
+    found = found_of(MadeSip(capacity_cps=30.0), calls={"failure_ratio": 0.01})
+    shown, made, xml = text(found), page(found), junit(found)
+    for said in (shown, made):
+        assert "session request delay" in said
+        assert "10 failed: 10 × no answer in time" in " ".join(said.split())
+    assert "at which 95 % of the calls succeed" in made.replace("95%", "95 %")
+    assert "40 calls/s: 10 failed" in xml

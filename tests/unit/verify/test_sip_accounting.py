@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Counts that agree, and each way in which they may not; figures of RFC 6076; what the service level says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from weir.lab.application import CallLimits
+from weir.results.calls import CallLoad, RequestDelay
+from weir.results.verification import CaseResult, SuiteResult
+from weir.verify.sip import figures
+from weir.verify.sip.accounting import disagreements
+from weir.verify.sip.capacity import as_trial, faults
+from weir.verify.sip.kamailio import Counters
+from weir.verify.sip.level import call_verdicts
+from weir.verify.sip.sipp import CallCounts
+
+GOOD = CallCounts(
+    created=100, current=0, successful=90, failed=10, causes={"no answer in time": 10}, retransmissions=3,
+    offered_s=10.0,
+)  # fmt: skip
+RANG = 93
+FIRST = Counters(registered=0, invited=97, answered=92, refused=3, cancelled=2, active=0)
+FUNCTIONS = {"pcscf": FIRST, "scscf": replace(FIRST, invited=96), "icscf": replace(FIRST, invited=95)}
+
+
+def test_counts_with_losses_on_the_way_agree() -> None:
+    assert disagreements(100, GOOD, RANG, FUNCTIONS, 95) == []
+
+
+def test_of_calls_that_all_succeed_everybody_counts_as_many() -> None:
+    caller = replace(GOOD, successful=100, failed=0, causes={})
+    first = replace(FIRST, invited=100, answered=100, refused=0, cancelled=0)
+    assert disagreements(100, caller, 100, {"proxy": first}, None) == []
+    (said,) = disagreements(100, caller, 101, {"proxy": first}, None)[:1]
+    assert said == "101 calls came to the callee, of 100 that came to proxy"
+
+
+@pytest.mark.parametrize(
+    ("caller", "rang", "first", "asked", "said"),
+    [
+        ({"created": 99}, RANG, {}, 95, "100 calls were planned, and SIPp made 99"),
+        ({"current": 2}, RANG, {}, 95, "2 calls of SIPp's have not ended"),
+        ({"successful": 89}, RANG, {}, 95, "of 100 calls SIPp counts 99 as ended"),
+        ({"causes": {}}, RANG, {}, 95, "of 10 failed calls SIPp has a cause for 0"),
+        ({}, RANG, {"invited": 101}, 95, "SIPp made 100 calls, and 101 came to pcscf"),
+        ({}, RANG, {"invited": 80}, 95, "20 calls did not come to pcscf, and no more than 10 failed"),
+        ({}, RANG, {"refused": 0}, 95, "of 97 calls pcscf counts 92 as answered, 0 as refused"),
+        ({}, RANG, {"answered": 80, "refused": 15}, 95, "90 calls succeeded, of 80 that pcscf saw answered"),
+        ({}, 96, {}, 95, "96 calls came to the callee, of 95 that came to icscf"),
+        ({}, 91, {}, 95, "pcscf saw 92 calls answered, and 91 came to the callee"),
+        ({}, RANG, {}, 94, "95 calls came to icscf, which asked the subscriber server 94 times"),
+    ],
+)
+def test_each_way_to_disagree_has_its_sentence(
+    caller: dict[str, int], rang: int, first: dict[str, int], asked: int, said: str
+) -> None:
+    found = disagreements(
+        100,
+        replace(GOOD, **caller),  # type: ignore[arg-type]
+        rang,
+        FUNCTIONS | {"pcscf": replace(FIRST, **first)},
+        asked,
+    )
+    assert any(one.startswith(said) for one in found), found
+
+
+def test_to_no_function_come_more_calls_than_to_the_one_before() -> None:
+    functions = FUNCTIONS | {"icscf": replace(FIRST, invited=98)}
+    assert disagreements(100, GOOD, RANG, functions, 98) == [
+        "98 calls came to icscf, of 96 that came to scscf"
+    ]
+
+
+def test_the_interval_is_wilsons_and_holds_the_share() -> None:
+    low, high = figures.interval(95, 100)
+    assert (round(low, 4), round(high, 4)) == (0.8882, 0.9785)
+    assert figures.interval(0, 0) == (0.0, 1.0)
+    assert figures.interval(10, 10)[1] == 1.0
+    assert figures.interval(10, 10)[0] == pytest.approx(0.7225, abs=1e-4)
+
+
+def test_percentiles_of_the_request_delay_are_values_that_were_measured() -> None:
+    found = figures.request_delay([float(one) for one in range(1, 101)])
+    assert found is not None
+    assert (found.p50_ms, found.p95_ms, found.p99_ms, found.max_ms) == (50, 95, 99, 100)
+    assert figures.request_delay([]) is None
+
+
+def test_ineffective_attempts_are_those_that_functions_could_not() -> None:
+    causes = {"503 where 180 was due": 3, "408 where 200 was due": 2, "486 where 180 was due": 5, "other": 1}
+    assert figures.ineffective(causes) == 5
+
+
+def load(**more: object) -> CallLoad:
+    fields: dict[str, object] = {
+        "purpose": "load", "rate_cps": 50.0, "offered_cps": 50.0, "seconds": 2.0, "planned": 100,
+        "created": 100, "successful": 97, "failed": 3, "causes": {"no answer in time": 3},
+        "success_ratio": 0.97, "success_low": 0.91, "success_high": 0.99,
+        "session_establishment_ratio": 0.98, "ineffective_attempt_ratio": 0.0,
+        "request_delay": RequestDelay(calls=98, p50_ms=5, p90_ms=20, p95_ms=40, p99_ms=80, max_ms=90),
+        "retransmissions": 2, "callee_retransmissions": 0, "rang": 98, "not_arrived": 0, "answered": 98,
+        "refused": 1, "cancelled": 1,
+    }  # fmt: skip
+    return CallLoad.model_validate(fields | more)
+
+
+def suite(*loads: CallLoad, outcome: str = "passed") -> SuiteResult:
+    case = CaseResult.model_validate(
+        {"name": "sip_calls", "title": "", "outcome": outcome, "calls": [one.model_dump() for one in loads]}
+    )
+    return SuiteResult(name="application", title="", cases=[case])
+
+
+def test_the_level_of_calls_is_judged_at_each_rate() -> None:
+    limits = CallLimits(failure_ratio=0.05, request_delay_p95_ms=30)
+    found = list(call_verdicts(suite(load(), load(rate_cps=80.0, success_ratio=0.9)), limits))
+    assert [(one.load, one.outcome) for one in found] == [
+        ("50 calls/s", "met"), ("80 calls/s", "missed"), ("50 calls/s", "missed"), ("80 calls/s", "missed"),
+    ]  # fmt: skip
+    assert found[1].found == pytest.approx(0.1)
+
+
+def test_of_counts_that_do_not_agree_nothing_is_judged() -> None:
+    limits = CallLimits(failure_ratio=0.05)
+    (found,) = call_verdicts(suite(load(disagreements=["99 of 100"]), outcome="failed"), limits)
+    assert (found.outcome, found.why) == ("not judged", "99 of 100")
+    (none,) = call_verdicts(suite(outcome="failed"), limits)
+    assert none.outcome == "not judged"
+    assert list(call_verdicts(suite(outcome="skipped"), limits)) == []
+    assert list(call_verdicts(suite(load()), CallLimits())) == []
+
+
+def test_a_search_sees_calls_as_packets_and_takes_no_trial_that_does_not_add_up() -> None:
+    trial = as_trial("search", load())
+    assert (trial.offered, trial.delivered, trial.valid) == (100, 97, True)
+    assert trial.counted_loss_ratio == pytest.approx(0.03)
+    wrong = as_trial("search", load(disagreements=["99 of 100"]))
+    assert (wrong.valid, wrong.invalid_because) == (False, ["99 of 100"])
+    assert [one.kind for one in faults(load(offered_cps=40.0))] == ["tester"]

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is written for SIPp and functions: whole XML, every placeholder filled, keys that SIPp can read."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+from xml.etree import ElementTree
+
+import pytest
+
+from weir.ims.subscribers import read
+from weir.lab.application import Application
+from weir.results.calls import RtpCounts
+from weir.verify.driver import CloudError, Hosts, HostsWanted
+from weir.verify.sip import media, scenarios
+from weir.verify.sip.functions import SERVERS, constants, filled, functions, needs
+from weir.verify.sip.subscribers import Subscribers, key_of
+
+from .made_sip import MadeHosts, MadeSip
+
+PLACEHOLDER = re.compile(r"@[A-Za-z_]+@")
+NAMES = {name: "10.0.0.9" for names in SERVERS.values() for name in names}
+VALUES = constants() | NAMES | {"OWN": "10.0.0.3", "NAME": "n", "DIRECTORY": "/run/n"}
+
+
+@pytest.mark.parametrize(("hold_s", "with_media"), list(itertools.product((0.0, 0.5), (False, True))))
+def test_scenarios_are_whole_xml_with_what_is_wanted(hold_s: float, *, with_media: bool) -> None:
+    wanted = Application(hold_s=hold_s, media=with_media, ring_s=0.25)
+    caller, callee = scenarios.caller(wanted), scenarios.callee(wanted)
+    for text in (caller, callee, scenarios.register(wanted)):
+        assert PLACEHOLDER.findall(text) == []
+        assert ElementTree.fromstring(text).tag == "scenario"
+    assert caller.count("INVITE sip:") == 1
+    assert caller.count("CSeq: 2 INVITE") == (1 if hold_s else 0)
+    assert callee.count('<recv request="INVITE"') == (2 if hold_s else 1)
+    assert ("rtp_stream" in caller) == with_media
+    assert ("m=audio 6000" in callee) == with_media
+    assert '<pause milliseconds="250"/>' in callee
+
+
+@pytest.mark.parametrize("variant", ["ims", "proxy"])
+def test_files_of_functions_have_every_placeholder_filled(variant: str) -> None:
+    application = Application.model_validate({"variant": variant})
+    made = functions(application, Subscribers(10, application.variant))
+    assert {one.server for one in made} == set(SERVERS[application.variant]) - {"caller", "callee"}
+    for one in made:
+        for text in (*one.files.values(), *one.words):
+            assert PLACEHOLDER.findall(filled(text, VALUES)) == []
+        if "diameter.xml" in one.files:
+            assert ElementTree.fromstring(filled(one.files["diameter.xml"], VALUES)).tag == "DiameterPeer"
+
+
+def test_every_subscriber_of_the_server_is_one_of_sipps_with_the_same_key() -> None:
+    made = Subscribers(20, "ims")
+    known = {one.public: one for one in read(made.server_file())}
+    assert len(known) == 20
+    lines = made.callers().splitlines()[1:] + made.callees().splitlines()[1:]
+    assert sorted(f"sip:{line.split(';')[0]}@ims.test" for line in lines) == sorted(known)
+    for line in lines:
+        user = int(line.split(";")[0])
+        assert f"aka_K={key_of(user)} " in line
+        assert known[f"sip:{user}@ims.test"].milenage.key == key_of(user).encode()
+        assert not set(key_of(user)) & set("[]\0 ;")
+
+
+def test_an_ims_needs_the_packages_of_its_modules_and_a_proxy_does_not() -> None:
+    assert "kamailio-ims-modules" in needs(Application()).values()
+    assert set(needs(Application(variant="proxy")).values()) == {"kamailio", "sip-tester"}
+    assert "iptables" in needs(Application(media=True))
+
+
+class Counting(MadeHosts):
+    """Whose kernels count; as iptables 1.8.9 says it."""
+
+    def run(self, server: str, words: Sequence[str], within_s: float) -> str:  # noqa: ARG002
+        if "-A" in words or self.cloud.says:
+            return self.cloud.says or ""
+        side = {"callerOUTPUT": 40, "calleeINPUT": 39, "calleeOUTPUT": 38, "callerINPUT": 37}
+        packets = side[server + words[-1]]
+        port = "dpt" if packets > 38 else "spt"
+        return (
+            f"Chain {words[-1]} (policy ACCEPT 12 packets, 900 bytes)\n"
+            "    pkts      bytes target     prot opt in     out     source               destination\n"
+            f"      {packets}     8000            udp  --  *      *       0.0.0.0/0            0.0.0.0/0"
+            f"            udp {port}:6000\n"
+        )
+
+
+def test_rtp_is_what_the_kernels_of_both_ends_counted() -> None:
+    wanted = HostsWanted(("caller", "callee"))
+    hosts: Hosts = Counting(MadeSip(), wanted)
+    media.begin(hosts)
+    now = media.counted(hosts)
+    assert now == RtpCounts(sent=40, arrived=39, echoed=38, returned=37)
+    assert media.since(now, RtpCounts(sent=10, arrived=9, echoed=8, returned=7)).sent == 30
+    with pytest.raises(CloudError, match="does not count RTP"):
+        media.counted(Counting(MadeSip(says="nothing"), wanted))
