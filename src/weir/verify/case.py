@@ -72,8 +72,12 @@ class Running:
     def stack(self, what: str, wanted: StackWanted) -> Iterator[Stack]:
         """Made, for the body, and taken down, which is clean-up and no part of the case's time."""
         held = ExitStack()
-        with self.doing(what) as done:
-            standing = held.enter_context(self.driver.stack(wanted, self.left_s()))
+        try:
+            with self.doing(what) as done:
+                standing = held.enter_context(self.driver.stack(wanted, self.left_s()))
+        except CloudError as error:
+            self.clean_up_s += error.clean_up_s
+            raise
         try:
             self.left_s()
             done.found = ", ".join(f"{one.kind} {one.name}" for one in standing.resources())

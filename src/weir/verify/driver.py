@@ -14,6 +14,13 @@ from weir.base.error import FabricError
 class CloudError(FabricError):
     """The cloud did not do what it was asked for, or not in time: the case fails, with this as its cause."""
 
+    clean_up_s = 0.0
+    """What of the time until it was told went into taking down what did stand."""
+
+
+class CannotRunError(CloudError):
+    """The case cannot be run there, and that is no fault of the cloud's: it is skipped, for this reason."""
+
 
 @dataclass(frozen=True)
 class Service:

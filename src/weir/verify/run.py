@@ -17,7 +17,7 @@ from weir.lab.sut import SutFile, SutSla
 from weir.results.result import Verdict
 from weir.results.verification import CaseResult, SuiteResult, Verification
 from weir.verify.case import Case, Running, Suite
-from weir.verify.driver import Driver
+from weir.verify.driver import CannotRunError, Driver
 
 Keep = Callable[[Verification], None]
 Told = Callable[[SuiteResult, CaseResult], None]
@@ -72,6 +72,7 @@ class Run:
         """To its end, or to Ctrl-C: then it is interrupted. WeirError where nothing can be verified."""
         found, began, before_s = self.found, time.monotonic(), self.found.seconds
         self._driver.require()
+        found.system, found.fidelity = self._driver.system, list(self._driver.fidelity)  # known better now
         found.interrupted = False
         found.fingerprint = fabric.fingerprint(0, "unknown", {})
         try:
@@ -116,6 +117,8 @@ def executed(case: Case, driver: Driver, limit_s: float) -> tuple[CaseResult, bo
         case.run(running)
         running.left_s()
         found.outcome = "passed"
+    except CannotRunError as error:
+        found.outcome, found.why = "skipped", str(error)
     except WeirError as error:
         found.outcome, found.why = "failed", str(error)
     except KeyboardInterrupt:
@@ -127,7 +130,7 @@ def executed(case: Case, driver: Driver, limit_s: float) -> tuple[CaseResult, bo
     found.seconds = round(running.took_s(), 3)
     found.clean_up_seconds = round(running.clean_up_s, 3)
     found.operations, found.not_removed = running.operations, running.not_removed
-    if running.not_removed is not None and found.outcome == "passed":
+    if running.not_removed is not None and found.outcome in ("passed", "skipped"):
         found.outcome, found.why = "failed", f"what it made could not be removed: {running.not_removed}"
     return found, interrupted
 
