@@ -132,6 +132,14 @@ test-interruption: setup build/.packages-dev .venv/.ready-dev ## every system ca
 test-graph: setup build/.packages-dev .venv/.ready-dev ## networks at random that weir graph must see as they were built, minutes
 	@$(SUDO) $(PYTHON) -m pytest -m slow tests/fabric/host_graph
 
+build/.packages-openstack: packages-openstack.apt tools/install-packages | build/.packages-dev
+	@tools/install-packages packages-openstack.apt
+	@touch $@
+
+.PHONY: test-openstack
+test-openstack: setup build/.packages-openstack .venv/.ready-dev ## weir verify of a real OpenStack, on this host, servers emulated; half an hour
+	@$(SUDO) $(PYTHON) -m pytest -m slow -s tests/openstack_cloud
+
 .PHONY: test-queueing
 test-queueing: setup build/.packages-dev .venv/.ready-dev ## predicted delays of sixty networks against simulations, minutes
 	@$(PYTHON) -m pytest -m slow -s tests/unit/planning/queueing

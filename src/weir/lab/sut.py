@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import functools
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
 
 from weir.base.cloud import Isolation, Security
 from weir.base.record import ONE_OR_MANY, SCHEMA_ID, LabSection, listed
@@ -21,7 +21,10 @@ from weir.lab.units import Seconds
 SUT = FileKind("a system under test", "sut.yml", "weir, name, driver")
 SuiteName = Literal["healthcheck", "application"]
 SUITES: tuple[SuiteName, ...] = get_args(SuiteName)
-DriverName = Literal["local"]
+DriverName = Literal["local", "openstack"]
+ImageFormat = Literal["qcow2", "raw", "vmdk", "vhd", "iso"]
+VnicType = Literal["normal", "direct", "macvtap", "direct-physical", "vdpa"]
+Named = Annotated[str, Field(min_length=1, max_length=255)]
 
 
 class LocalCloud(LabSection):
@@ -30,6 +33,52 @@ class LocalCloud(LabSection):
     compute_nodes: int = Field(default=2, ge=1, le=2, description="nodes with instances")
     security: Security = Field(default="bridge-filter", description="how security groups are done")
     isolation: Isolation = Field(default="vxlan", description="how nodes keep networks apart on their wire")
+
+
+class NewFlavor(LabSection):
+    """A flavor that is made for each case; that takes an administrator's rights."""
+
+    vcpus: int = Field(default=1, ge=1, le=512, description="virtual processors")
+    ram_mib: int = Field(default=512, ge=32, le=4 << 20, description="memory")
+    disk_gib: int = Field(default=1, ge=0, le=65_536, description="of the root disk")
+    extra_specs: dict[Named, Annotated[str, Field(max_length=255)]] = Field(
+        default_factory=dict,
+        description="such as hw:cpu_policy and hw:mem_page_size",
+        examples=[{"hw:cpu_policy": "dedicated", "hw:mem_page_size": "large"}],
+    )
+
+    def __str__(self) -> str:
+        made = f"of {self.vcpus} vCPU, {self.ram_mib} MiB"
+        return ", ".join([made, *(f"{key}={value}" for key, value in sorted(self.extra_specs.items()))])
+
+
+class OpenStackCloud(LabSection):
+    """A cloud that is reached by OpenStack's API. Who and where is in clouds.yaml, and stays there."""
+
+    cloud: Named = Field(description="its name in clouds.yaml")
+    region: Named | None = Field(default=None, description="absent: that of clouds.yaml")
+    external_network: Named = Field(description="that floating addresses are of: name or identifier")
+    image: Named | None = Field(default=None, description="name or identifier of an image that is there")
+    image_file: Named | None = Field(
+        default=None, description="in place of `image`: a file that each case uploads and removes"
+    )
+    image_format: ImageFormat = Field(default="qcow2", description="of `image_file`")
+    flavor: Named | None = Field(default=None, description="name or identifier of a flavor that is there")
+    new_flavor: NewFlavor | None = Field(default=None, description="in place of `flavor`: one that is made")
+    subnet: Annotated[str, Field(pattern=r"^\d+\.\d+\.\d+\.\d+/\d+$")] = Field(
+        default="10.0.0.0/24", description="of each network that is made"
+    )
+    ssh_user: Named = Field(default="debian", description="whom the image lets in by SSH")
+    vnic_type: VnicType = Field(default="normal", description="of the servers' ports; direct: SR-IOV")
+    availability_zone: Named | None = Field(default=None, description="of the servers; absent: any")
+
+    @model_validator(mode="after")
+    def _one_of_each(self) -> Self:
+        if (self.image is None) == (self.image_file is None):
+            raise ValueError("needs one of image and image_file")
+        if (self.flavor is None) == (self.new_flavor is None):
+            raise ValueError("needs one of flavor and new_flavor")
+        return self
 
 
 class CaseTimes(LabSection):
@@ -55,9 +104,11 @@ class SutFile(LabSection):
     name: Name = Field(description="of the system under test")
     description: str = Field(default="", max_length=2000, description="what it is")
     driver: DriverName = Field(
-        default="local", description="local: Weir's own tenants' networks and instances, on this host"
+        default="local",
+        description="local: Weir's own tenants' networks and instances, on this host; openstack: another",
     )
     local: LocalCloud = Field(default_factory=LocalCloud, description="of `driver: local`")
+    openstack: OpenStackCloud | None = Field(default=None, description="of `driver: openstack`")
     suites: Annotated[tuple[SuiteName, ...], ONE_OR_MANY, BeforeValidator(listed)] = Field(
         default=SUITES, min_length=1, description="what `--suite all` runs"
     )
@@ -68,6 +119,12 @@ class SutFile(LabSection):
         default=300.0, gt=0, le=86_400, description="after which a case has failed, whatever it waits for"
     )
     sla: SutSla = Field(default_factory=SutSla, description="what must hold")
+
+    @model_validator(mode="after")
+    def _its_driver_knows_its_cloud(self) -> Self:
+        if (self.driver == "openstack") != (self.openstack is not None):
+            raise ValueError("driver openstack and the section openstack belong together")
+        return self
 
     @property
     def title(self) -> str:

@@ -15,12 +15,12 @@ from weir.results.calls import CallCapacity, CallLoad
 from weir.results.verification import Operation
 from weir.verify.driver import (
     ACTIVE,
+    CannotRunError,
     CloudError,
     Driver,
     Hosts,
     HostsDriver,
     HostsWanted,
-    NotOfferedError,
     Resource,
     Stack,
     StackWanted,
@@ -88,8 +88,12 @@ class Running:
     def stack(self, what: str, wanted: StackWanted) -> Iterator[Stack]:
         """Made, for the body, and taken down, which is clean-up and no part of the case's time."""
         held = ExitStack()
-        with self.doing(what) as done:
-            standing = held.enter_context(self.driver.stack(wanted, self.left_s()))
+        try:
+            with self.doing(what) as done:
+                standing = held.enter_context(self.driver.stack(wanted, self.left_s()))
+        except CloudError as error:
+            self.clean_up_s += error.clean_up_s
+            raise
         with self._cleaned_up(held):
             self.left_s()
             done.found = ", ".join(f"{one.kind} {one.name}" for one in standing.resources())
@@ -97,10 +101,10 @@ class Running:
 
     @contextmanager
     def hosts(self, what: str, wanted: HostsWanted) -> Iterator[Hosts]:
-        """Likewise servers for programs. NotOfferedError where the driver has none."""
+        """Likewise servers for programs. CannotRunError where the driver has none."""
         driver = self.driver
         if not isinstance(driver, HostsDriver):
-            raise NotOfferedError("this driver has no servers for programs of a case's own")
+            raise CannotRunError("this driver has no servers for programs of a case's own")
         held = ExitStack()
         with self.doing(what) as done:
             standing = held.enter_context(driver.hosts(wanted))

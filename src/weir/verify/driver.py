@@ -14,9 +14,12 @@ from weir.base.error import FabricError
 class CloudError(FabricError):
     """The cloud did not do what it was asked for, or not in time: the case fails, with this as its cause."""
 
+    clean_up_s = 0.0
+    """What of the time until it was told went into taking down what did stand."""
 
-class NotOfferedError(CloudError):
-    """The driver has no way to do what the case asks for: it is skipped, with this as its reason."""
+
+class CannotRunError(CloudError):
+    """The case cannot be run there, and that is no fault of the cloud's: it is skipped, for this reason."""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from weir.lab.sut import SutFile, SutSla
 from weir.results.result import Verdict
 from weir.results.verification import CaseResult, SuiteResult, Verification
 from weir.verify.case import Case, Running, Suite
-from weir.verify.driver import Driver, NotOfferedError
+from weir.verify.driver import CannotRunError, Driver
 from weir.verify.sip.level import call_verdicts
 
 Keep = Callable[[Verification], None]
@@ -38,7 +38,7 @@ def planned(sut: SutFile, suites: Sequence[Suite], driver: Driver) -> Verificati
         started_at=began.isoformat(timespec="seconds"),
         spec_sha256=spec_sha256(sut),
         spec=sut.model_dump(mode="json"),
-        fidelity=[*driver.fidelity, *(one for suite in suites for one in suite.fidelity)],
+        fidelity=_fidelity(driver, suites),
         suites=[
             SuiteResult(
                 name=suite.name,
@@ -48,6 +48,10 @@ def planned(sut: SutFile, suites: Sequence[Suite], driver: Driver) -> Verificati
             for suite in suites
         ],
     )
+
+
+def _fidelity(driver: Driver, suites: Sequence[Suite]) -> list[str]:
+    return [*driver.fidelity, *(one for suite in suites for one in suite.fidelity)]
 
 
 class Run:
@@ -74,8 +78,11 @@ class Run:
         """To its end, or to Ctrl-C: then it is interrupted. WeirError where nothing can be verified."""
         found, began, before_s = self.found, time.monotonic(), self.found.seconds
         self._driver.require()
-        for suite in found.suites:
-            self._suites[suite.name].require(self._driver, self._sut.application)
+        suites = [self._suites[suite.name] for suite in found.suites]
+        for suite in suites:
+            suite.require(self._driver, self._sut.application)
+        # Known better now that the driver has looked.
+        found.system, found.fidelity = self._driver.system, _fidelity(self._driver, suites)
         found.interrupted = False
         found.fingerprint = fabric.fingerprint(0, "unknown", {})
         try:
@@ -126,7 +133,7 @@ def executed(case: Case, driver: Driver, limit_s: float, application: Applicatio
         case.run(running)
         running.left_s()
         found.outcome = "passed"
-    except NotOfferedError as error:
+    except CannotRunError as error:
         found.outcome, found.why = "skipped", str(error)
     except WeirError as error:
         found.outcome, found.why = "failed", str(error)
@@ -140,7 +147,7 @@ def executed(case: Case, driver: Driver, limit_s: float, application: Applicatio
     found.clean_up_seconds = round(running.clean_up_s, 3)
     found.operations, found.not_removed = running.operations, running.not_removed
     found.calls, found.capacity = running.calls, running.capacity
-    if running.not_removed is not None and found.outcome == "passed":
+    if running.not_removed is not None and found.outcome in ("passed", "skipped"):
         found.outcome, found.why = "failed", f"what it made could not be removed: {running.not_removed}"
     return found, interrupted
 

@@ -10,4 +10,14 @@ from weir.lab.sut import DriverName, SutFile
 from weir.verify.driver import Driver
 from weir.verify.drivers.local import LocalDriver
 
-DRIVERS: Mapping[DriverName, Callable[[SutFile, Path], Driver]] = {"local": LocalDriver}
+
+def _openstack(sut: SutFile, directory: Path) -> Driver:
+    from weir.verify.drivers.openstack import OpenStackDriver
+
+    return OpenStackDriver(sut, directory)
+
+
+DRIVERS: Mapping[DriverName, Callable[[SutFile, Path], Driver]] = {
+    "local": LocalDriver,
+    "openstack": _openstack,
+}

@@ -6,6 +6,7 @@ from __future__ import annotations
 import shlex
 import shutil
 import subprocess
+from contextlib import nullcontext
 from pathlib import Path
 
 from weir.base.error import FabricError
@@ -38,17 +39,27 @@ def key(directory: Path) -> Path:
     return path
 
 
-def words(to: str, command: str, private_key: Path) -> list[str]:
-    """Of the program that runs a command at an address, as root there."""
-    return ["ssh", *_OPTIONS, "-i", str(private_key), f"root@{to}", command]
+def words(to: str, command: str, private_key: Path, user: str = "root") -> list[str]:
+    """Of the program that runs a command at an address, as that user there."""
+    return ["ssh", *_OPTIONS, "-i", str(private_key), f"{user}@{to}", command]
 
 
-def said(netns: str, to: str, command: str, *, private_key: Path, marker: str, within_s: float) -> str:
-    """What a command says that runs at an address, as root there, asked from a namespace. FabricError if it
-    cannot be reached in time, or the command fails, with what was said last."""
-    argv = words(to, command, private_key)
+def said(
+    netns: str | None,
+    to: str,
+    command: str,
+    *,
+    private_key: Path,
+    marker: str,
+    within_s: float,
+    user: str = "root",
+) -> str:
+    """What a command says that runs at an address, as that user there, asked from a namespace; None: from
+    where this process is. FabricError if it cannot be reached in time, or the command fails, with what was
+    said last."""
+    argv = words(to, command, private_key, user)
     try:
-        with namespace.inside(netns):
+        with namespace.inside(netns) if netns is not None else nullcontext():
             done = process.run_tool(argv, marker=marker, env=_ENVIRONMENT, timeout_s=within_s)
     except subprocess.TimeoutExpired as late:
         raise FabricError(f"nothing answers by SSH at {to} within {within_s:.0f} s") from late

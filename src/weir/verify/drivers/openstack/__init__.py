@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Any OpenStack cloud of clouds.yaml, through openstacksdk.
+
+`connection` asks it, and makes CloudErrors of what goes wrong; `journal` writes down what is made before it
+is made; `kinds` knows how each kind is made and found; `building` puts a case's stack together, `removal`
+takes it down; `stack` is what cases ask of it; `services` whether the cloud answers.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from weir.base.error import WeirError
+from weir.fabric.cloud.system import ssh
+from weir.lab.sut import OpenStackCloud, SutFile
+from weir.verify.driver import CloudError, Service, StackWanted
+
+from . import journal, services
+from .building import Building
+from .connection import Cloud, Deadline
+from .removal import remove
+from .stack import OpenStackStack
+
+_ANSWER_S = 60.0
+
+
+class OpenStackDriver:
+    """`directory`: for keys; it is gone when the run is. `new_id`: of each stack, unlike any other's."""
+
+    def __init__(
+        self, sut: SutFile, directory: Path, new_id: Callable[[], str] = lambda: secrets.token_hex(6)
+    ) -> None:
+        assert sut.openstack is not None  # SutFile sees to it
+        self._options: OpenStackCloud = sut.openstack
+        self._directory = directory
+        self._new_id = new_id
+        self._cloud: Cloud | None = None
+        self._left: list[str] = []
+
+    @property
+    def system(self) -> str:
+        """As the file names it."""
+        options = self._options
+        image = options.image or f"uploaded {Path(options.image_file or '').name}"
+        flavor = options.flavor or options.new_flavor
+        return f"OpenStack, cloud {options.cloud}: image {image}, flavor {flavor}"
+
+    @property
+    def fidelity(self) -> Sequence[str]:
+        """What it is of, and what an earlier run left that does not go."""
+        return (
+            "Times are those that a user of the cloud has: its API, its schedulers and its servers' boot, "
+            "asked from this host.",
+            "The cloud does not tell whether its servers run on real processors (KVM) or are emulated (QEMU "
+            "TCG): who knows it says so in the file's description.",
+            *self._left,
+        )
+
+    def require(self) -> None:
+        """FabricError where the SDK, the cloud's entry or its answer is missing. What killed runs left on
+        this cloud is removed."""
+        ssh.require_ssh()
+        cloud = self._connected()
+        with cloud.asking(f"log in to cloud {cloud.name}", Deadline(_ANSWER_S)):
+            cloud.sdk.authorize()
+        for one in journal.left(self._identity(cloud)):
+            try:
+                remove(cloud, one)
+            except CloudError as error:  # and it may stay: the cases make their own
+                self._left.append(f"Of an earlier run: {error.message}.")
+
+    def services(self) -> Sequence[Service]:
+        """Those of its catalogue."""
+        return services.answering(self._connected(), Deadline(_ANSWER_S))
+
+    @contextmanager
+    def stack(self, wanted: StackWanted, within_s: float) -> Iterator[OpenStackStack]:
+        """In the project that the file names, or in a new one."""
+        cloud, deadline = self._connected(), Deadline(within_s)
+        key = ssh.key(self._directory)
+        with cloud.asking("log in", deadline):
+            about = self._identity(cloud)
+        made = journal.Journal.begin(self._new_id(), about)
+        try:
+            standing = Building(cloud, self._options, made, deadline).build(wanted, key.with_suffix(".pub"))
+            yield OpenStackStack(standing, key, self._options.ssh_user, made.tag)
+        except BaseException as error:
+            began_s = time.monotonic()
+            failed = error
+            try:
+                remove(cloud, made)
+            except WeirError as left:  # after Ctrl-C the journal has what stays
+                failed = CloudError(f"{error}; and then: {left}") if isinstance(error, WeirError) else error
+            if isinstance(failed, CloudError):
+                failed.clean_up_s = time.monotonic() - began_s
+            raise failed from None if failed is error else error
+        else:
+            remove(cloud, made)
+
+    def _connected(self) -> Cloud:
+        if self._cloud is None:
+            self._cloud = Cloud.connected(self._options.cloud, self._options.region)
+        return self._cloud
+
+    def _identity(self, cloud: Cloud) -> dict[str, str]:
+        """Which cloud, and which of its projects, a journal is of: names in clouds.yaml change."""
+        return {
+            "auth_url": str(cloud.sdk.config.config["auth"].get("auth_url")),
+            "region": str(cloud.sdk.config.region_name),
+            "project": str(cloud.sdk.current_project_id),
+        }

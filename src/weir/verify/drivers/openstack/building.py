@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds what a case needs, in the order in which it can be taken down again the other way round."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from weir.lab.sut import OpenStackCloud
+from weir.verify.driver import CannotRunError, CloudError, ServerWanted, StackWanted
+
+from .connection import AnsweredError, Cloud, Deadline
+from .journal import Journal
+from .kinds import FORBIDDEN, looked_at, make
+from .stack import Server, Standing
+
+_INGRESS: tuple[dict[str, Any], ...] = (
+    {"protocol": "tcp", "port_range_min": 22, "port_range_max": 22},
+    {"protocol": "icmp"},
+)
+_ROLES = ("member", "Member", "_member_")
+
+
+class Building:
+    """One stack, on the way. `own`: the cloud as the file names it."""
+
+    def __init__(self, own: Cloud, options: OpenStackCloud, journal: Journal, deadline: Deadline) -> None:
+        self._own = own
+        self._options = options
+        self._journal = journal
+        self._deadline = deadline
+        self._cloud = own
+
+    def build(self, wanted: StackWanted, public_key: Path) -> Standing:
+        """CloudError, with what could not be made and why; CannotRunError where that is rights."""
+        external = self._external()
+        if wanted.new_project:
+            self._network("other", external)
+            self._cloud = self._new_project()
+        standing = Standing(self._cloud, external)
+        standing.ids |= {"image": self._image(), "flavor": self._flavor()}
+        standing.ids |= self._network("own", external)
+        if wanted.servers:
+            self._servers(standing, wanted.servers, public_key)
+        return standing
+
+    def _make(self, kind: str, part: str, cloud: Cloud | None = None, **attributes: Any) -> Any:
+        return make(cloud or self._cloud, self._journal, kind, part, self._deadline, **attributes)
+
+    def _external(self) -> str:
+        name = self._options.external_network
+        with self._own.asking(f"look for the external network {name}", self._deadline):
+            found = self._own.sdk.network.find_network(name, ignore_missing=True)
+        if found is None:
+            raise CloudError(f"there is no network {name}", "see `openstack.external_network` of the file")
+        if not found.is_router_external:
+            raise CloudError(
+                f"network {name} is not an external one: routers and floating addresses need that"
+            )
+        return str(found.id)
+
+    def _new_project(self) -> Cloud:
+        """One of which this user is a member, no more."""
+        with self._own.asking("learn who this is", self._deadline):
+            user = self._own.sdk.current_user_id
+            domain = self._own.sdk.session.auth.get_access(self._own.sdk.session).project_domain_id
+        project = self._as_administrator(
+            "projects", lambda: self._make("project", "project", self._own, domain_id=domain)
+        )
+        with self._own.asking("become a member of the new project", self._deadline):
+            role = next(
+                (
+                    one
+                    for name in _ROLES
+                    if (one := self._own.sdk.identity.find_role(name, ignore_missing=True))
+                ),
+                None,
+            )
+            if role is None:
+                raise CloudError(f"there is no role {_ROLES[0]}")
+            self._own.sdk.identity.assign_project_role_to_user(project.id, user, role.id)
+        return self._own.in_project(project)
+
+    def _as_administrator(self, what: str, doing: Callable[[], Any]) -> Any:
+        try:
+            return doing()
+        except AnsweredError as error:
+            if error.status == FORBIDDEN:
+                raise CannotRunError(
+                    f"making {what} needs an administrator's rights, which the user of {self._own.name} lacks"
+                ) from error
+            raise
+
+    def _image(self) -> str:
+        options = self._options
+        if options.image is not None:
+            with self._cloud.asking(f"look for image {options.image}", self._deadline):
+                found = self._cloud.sdk.image.find_image(options.image, ignore_missing=True)
+            if found is None:
+                raise CloudError(f"there is no image {options.image}", "see `openstack.image` of the file")
+            return str(found.id)
+        assert options.image_file is not None
+        from openstack.exceptions import raise_from_response
+
+        made = self._make("image", "image", container_format="bare", disk_format=options.image_format)
+        try:
+            with (
+                Path(options.image_file).open("rb") as data,
+                self._cloud.asking("upload the image", self._deadline),
+            ):
+                raise_from_response(made.upload(self._cloud.sdk.image, data=data))
+        except OSError as error:
+            raise CloudError(f"cannot read {options.image_file}: {error.strerror}") from error
+        self._deadline.until(
+            lambda: self._state("image", str(made.id)) == "active", lambda: "the uploaded image is not active"
+        )
+        return str(made.id)
+
+    def _state(self, kind: str, id_: str) -> str:
+        found = looked_at(self._cloud, kind, id_, self._deadline)
+        if found is None:
+            raise CloudError(f"{kind} {id_} is gone")
+        return str(found.status).lower()
+
+    def _flavor(self) -> str:
+        options = self._options
+        if options.flavor is not None:
+            with self._cloud.asking(f"look for flavor {options.flavor}", self._deadline):
+                found = self._cloud.sdk.compute.find_flavor(options.flavor, ignore_missing=True)
+            if found is None:
+                raise CloudError(f"there is no flavor {options.flavor}", "see `openstack.flavor` of the file")
+            return str(found.id)
+        wanted = options.new_flavor
+        assert wanted is not None
+        made = self._as_administrator(
+            "flavors",
+            lambda: self._make(
+                "flavor", "flavor", self._own, vcpus=wanted.vcpus, ram=wanted.ram_mib, disk=wanted.disk_gib,
+                is_public=False,
+            ),
+        )  # fmt: skip
+        with self._own.asking("give the flavor to the project", self._deadline):
+            compute = self._own.sdk.compute
+            if wanted.extra_specs:
+                compute.create_flavor_extra_specs(made, wanted.extra_specs)
+            compute.flavor_add_tenant_access(made, self._cloud.sdk.current_project_id)
+        return str(made.id)
+
+    def _network(self, part: str, external: str) -> dict[str, str]:
+        """A network, a subnet and a router, joined."""
+        network = self._make("network", f"{part}-network")
+        subnet = self._make(
+            "subnet", f"{part}-subnet", network_id=network.id, ip_version=4, cidr=self._options.subnet
+        )
+        router = self._make("router", f"{part}-router", external_gateway_info={"network_id": external})
+        with self._cloud.asking("join router and subnet", self._deadline):
+            self._cloud.sdk.network.add_interface_to_router(router, subnet_id=subnet.id)
+        return {"network": str(network.id), "subnet": str(subnet.id), "router": str(router.id)}
+
+    def _servers(self, standing: Standing, wanted: tuple[ServerWanted, ...], public_key: Path) -> None:
+        key = self._make("key pair", "key", public_key=public_key.read_text())
+        group = self._make("security group", "group")
+        for rule in _INGRESS:
+            with self._cloud.asking("open the security group", self._deadline):
+                self._cloud.sdk.network.create_security_group_rule(
+                    security_group_id=group.id, direction="ingress", ethertype="IPv4", **rule
+                )
+        ports = {one.name: self._port(one.name, standing, str(group.id)) for one in wanted}
+        known = {name: _address(name, port) for name, port in ports.items()}
+        floating = {
+            name: str(
+                self._make(
+                    "floating address",
+                    f"{name}-floating",
+                    floating_network_id=standing.external,
+                    port_id=port.id,
+                ).floating_ip_address
+            )
+            for name, port in ports.items()
+        }
+        for one in wanted:
+            script = (
+                base64.b64encode(_filled(one.user_data, known).encode()).decode() if one.user_data else None
+            )
+            more: dict[str, Any] = {"user_data": script} if script else {}
+            if self._options.availability_zone:
+                more["availability_zone"] = self._options.availability_zone
+            made = self._make(
+                "server", one.name, image_id=standing.ids["image"], flavor_id=standing.ids["flavor"],
+                key_name=key.name, networks=[{"port": ports[one.name].id}], **more,
+            )  # fmt: skip
+            standing.servers[one.name] = Server(str(made.id), known[one.name], floating[one.name])
+        for name, server in standing.servers.items():
+            self._await(name, server.id)
+
+    def _port(self, name: str, standing: Standing, group: str) -> Any:
+        return self._make(
+            "port", f"{name}-port", network_id=standing.ids["network"], security_group_ids=[group],
+            fixed_ips=[{"subnet_id": standing.ids["subnet"]}], binding_vnic_type=self._options.vnic_type,
+        )  # fmt: skip
+
+    def _await(self, name: str, id_: str) -> None:
+        state = "unknown"
+
+        def active() -> bool:
+            nonlocal state
+            server = looked_at(self._cloud, "server", id_, self._deadline)
+            state = str(server.status).lower() if server is not None else "gone"
+            if state in ("gone", "deleted"):
+                raise CloudError(f"server {name} is gone, though nobody removed it")
+            assert server is not None
+            if state == "error":
+                fault = server.fault or {}
+                raise CloudError(f"server {name} went to error: {fault.get('message') or 'no cause is told'}")
+            return state == "active"
+
+        self._deadline.until(active, lambda: f"server {name} is still {state}")
+
+
+def _address(name: str, port: Any) -> str:
+    if not port.fixed_ips:
+        raise CloudError(f"the port of server {name} was given no address")
+    return str(port.fixed_ips[0]["ip_address"])
+
+
+def _filled(script: str, known: dict[str, str]) -> str:
+    for name, address in known.items():
+        script = script.replace(f"{{{name}}}", address)
+    return script if script.startswith("#!") else f"#!/bin/sh\n{script}\n"

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was made in a cloud, written down before it is made: after a kill too, all of it can be found and
+removed, and nothing else.
+
+`<state>/clouds/<id>.journal`, JSON lines: the cloud first, then what is about to be made, what it was
+given for an identifier, and what is gone. The file goes with the last of it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from weir.base.error import FabricError
+from weir.fabric.lock import LOCK_SUFFIX, Lock
+
+SUFFIX = ".journal"
+
+
+def directory() -> Path:
+    """Of this user: $WEIR_CLOUD_JOURNALS, or as of the XDG base directories."""
+    own = os.environ.get("WEIR_CLOUD_JOURNALS")
+    state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
+    return Path(own) if own else Path(state) / "weir" / "clouds"
+
+
+@dataclass(frozen=True)
+class Made:
+    """One thing: announced under this name, and, once the cloud has told it, its identifier."""
+
+    kind: str
+    name: str
+    id: str | None = None
+
+
+class Journal:
+    """Of one stack. Who holds its lock works on it."""
+
+    def __init__(self, path: Path, lock: Lock) -> None:
+        self.path = path
+        self._lock = lock
+        self.made: list[Made] = []
+        """That still stands, as far as is known, in the order in which it was made."""
+        self.cloud: dict[str, Any] = {}
+
+    @property
+    def tag(self) -> str:
+        """The name that all of it begins with; no two journals have the same."""
+        return f"weir-{self.path.stem}"
+
+    @classmethod
+    def begin(cls, id_: str, cloud: dict[str, Any]) -> Journal:
+        """A new one. FabricError where it cannot be written."""
+        path = directory() / f"{id_}{SUFFIX}"
+        lock = Lock(path.with_suffix(LOCK_SUFFIX))
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            if not lock.take():
+                raise FabricError(f"{path} is in use")
+            journal = cls(path, lock)
+            journal.cloud = cloud
+            path.touch(mode=0o600, exist_ok=False)
+            journal._write({"cloud": cloud})
+        except OSError as error:
+            lock.release()
+            raise FabricError(f"cannot write {path}: {error.strerror}", "set XDG_STATE_HOME") from error
+        return journal
+
+    def announce(self, kind: str, name: str) -> None:
+        """Before the cloud is asked for it."""
+        self._write({"make": kind, "name": name})
+        self.made.append(Made(kind, name))
+
+    def known(self, kind: str, name: str, id_: str) -> None:
+        """What the cloud called it."""
+        self._write({"made": kind, "name": name, "id": id_})
+        self.made[self._place(kind, name)] = Made(kind, name, id_)
+
+    def gone(self, one: Made) -> None:
+        """It stands no more."""
+        self._write({"gone": one.kind, "name": one.name})
+        self.made.remove(one)
+
+    def _place(self, kind: str, name: str) -> int:
+        return next(n for n, one in enumerate(self.made) if (one.kind, one.name) == (kind, name))
+
+    def _write(self, record: dict[str, Any]) -> None:
+        try:
+            with self.path.open("a", encoding="utf-8") as out:
+                out.write(json.dumps(record) + "\n")
+                out.flush()
+                os.fsync(out.fileno())
+        except OSError as error:
+            raise FabricError(f"cannot write {self.path}: {error.strerror}", "free some space") from error
+
+    def close(self) -> None:
+        """It goes if nothing stands any more."""
+        if not self.made:
+            self.path.unlink(missing_ok=True)
+        self._lock.release()
+
+    def _read(self) -> None:
+        for line in self.path.read_text(encoding="utf-8").splitlines():
+            try:
+                record = json.loads(line)
+            except ValueError:
+                continue  # torn by a kill: what it announces has not been begun
+            match record:
+                case {"cloud": cloud}:
+                    self.cloud = cloud
+                case {"make": kind, "name": name}:
+                    self.made.append(Made(kind, name))
+                case {"made": kind, "name": name, "id": id_}:
+                    self.made[self._place(kind, name)] = Made(kind, name, id_)
+                case {"gone": kind, "name": name}:
+                    del self.made[self._place(kind, name)]
+
+
+def left(cloud: dict[str, Any]) -> Iterator[Journal]:
+    """Those of this cloud that nobody works on any more; each is held until it is closed."""
+    for path in sorted(directory().glob(f"*{SUFFIX}")):
+        lock = Lock(path.with_suffix(LOCK_SUFFIX))
+        if not lock.take():
+            continue
+        journal = Journal(path, lock)
+        if not path.is_file():
+            lock.release()
+            continue
+        journal._read()
+        if journal.cloud == cloud:
+            yield journal
+        elif not journal.cloud:  # killed before its first line was whole: nothing was begun
+            journal.made.clear()
+            journal.close()
+        else:
+            lock.release()

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether every service of a cloud's catalogue answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from weir.verify.driver import CloudError, Service
+
+from .connection import Cloud, Deadline
+
+NEEDED = ("identity", "compute", "network", "image")
+"""Without these there are no servers."""
+_ASK: Mapping[str, str] = {
+    "compute": "/servers?limit=1",
+    "network": "/v2.0/networks?limit=1",
+    "image": "/v2/images?limit=1",
+    "volumev3": "/volumes?limit=1",
+    "block-storage": "/volumes?limit=1",
+    "orchestration": "/stacks?limit=1",
+}
+"""What makes it look into its database; of others, what versions they have."""
+_BAD_FROM = 400
+_VERSIONS = 300
+"""Multiple choices: as services answer with their versions."""
+
+
+def answering(cloud: Cloud, deadline: Deadline) -> Sequence[Service]:
+    """Each, with what it said. CloudError names one that does not answer, or that is not there."""
+    with cloud.asking("read the catalogue", deadline):
+        session = cloud.sdk.session
+        catalogue = session.auth.get_access(session).service_catalog.catalog
+    found = [_service(cloud, entry, deadline) for entry in catalogue]
+    kinds = {one.name for one in found}
+    missing = [kind for kind in NEEDED if kind not in kinds]
+    if missing:
+        raise CloudError(f"the catalogue has no service of type {missing[0]}")
+    return found
+
+
+def _service(cloud: Cloud, entry: Mapping[str, Any], deadline: Deadline) -> Service:
+    kind = str(entry["type"])
+    region = cloud.sdk.config.region_name
+    urls = [
+        str(one["url"])
+        for one in entry.get("endpoints", ())
+        if one.get("interface") == cloud.sdk.config.get_interface(kind)
+        and region in (None, one.get("region"))
+    ]
+    if not urls:
+        raise CloudError(f"{kind} has no public endpoint in region {region}")
+    url = urls[0].rstrip("/") + _ASK.get(kind, "/")
+    with cloud.asking(f"ask {kind} at {urls[0]}", deadline):
+        said = cloud.sdk.session.get(url, raise_exc=False, authenticated=True)
+        if said.status_code >= _BAD_FROM:
+            raise CloudError(f"{kind} at {urls[0]} answers with HTTP {said.status_code}")
+        said.json()  # or it is no answer of a service's
+    return Service(kind, f"{kind} {said.status_code}")

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`weir verify` of a real OpenStack on this host, whose servers are emulated (QEMU TCG): nine of nine, and
+with services that die a failed case with its cause. Nothing of it is left either way, and nothing else is
+touched."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from weir.cli.exits import FAILED, OK
+from weir.results.verification import CaseResult, Verification
+from weir.verify.drivers.openstack.kinds import KINDS
+
+from .harness import container, place
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(shutil.which("keystone-manage") is None, reason="no OpenStack is installed here"),
+    pytest.mark.skipif(os.geteuid() != 0, reason="needs root"),
+]
+WEIR = (sys.executable, "-c", "from weir.cli.main import main; main()")
+SUT = """weir: 1
+name: zed
+description: OpenStack Zed on this host, servers emulated (QEMU TCG)
+driver: openstack
+openstack: {{cloud: {cloud}, external_network: public, image: {image}, flavor: {flavor}, ssh_user: root}}
+case_time_limit_s: {limit_s}
+"""
+
+
+@pytest.fixture(scope="session")
+def cloud() -> Iterator[Any]:
+    """It stands; one that stood before stays."""
+    ours = container.alive() is None
+    if ours:
+        print(f"\nOpenStack is up in {container.begin():.0f} s")
+    os.environ["OS_CLIENT_CONFIG_FILE"] = str(place.CLOUDS)
+    import openstack
+
+    yield openstack.connect(cloud=place.CLOUD)
+    if ours:
+        container.end()
+
+
+def listed(cloud: Any) -> dict[str, set[str]]:
+    """Identifiers of all that there is of each kind, with when it was changed last where that is told."""
+    found = {}
+    for name, kind in KINDS.items():
+        every = (
+            {"all_projects": True} if name == "server" else {"is_public": None} if name == "flavor" else {}
+        )
+        things = list(getattr(getattr(cloud, kind.service), kind.plural)(**every))
+        found[name] = {f"{one.id} {getattr(one, 'revision_number', '')}" for one in things}
+    return found
+
+
+@pytest.fixture
+def untouched(cloud: Any) -> Iterator[Any]:
+    """All of the cloud is afterwards as it was before, look-alikes among it."""
+    network = cloud.network.create_network(name="weir-c0ffee-own-network", description="somebody else's")
+    group = cloud.network.create_security_group(name="weir-0123456789ab-group", description="Weir's? No.")
+    router = cloud.network.create_router(name="weir-0123456789ab-own-router")
+    key = cloud.compute.create_keypair(name="weir-0123456789ab-key")
+    before = listed(cloud)
+    yield cloud
+    after = listed(cloud)
+    for name, delete in (
+        (network, cloud.network.delete_network), (group, cloud.network.delete_security_group),
+        (router, cloud.network.delete_router), (key, cloud.compute.delete_keypair),
+    ):  # fmt: skip
+        delete(name)
+    assert after == before
+
+
+def sut(folder: Path, *, cloud: str = place.CLOUD, limit_s: int = 240) -> Path:
+    text = SUT.format(cloud=cloud, image=place.IMAGE, flavor=place.FLAVOR, limit_s=limit_s)
+    (folder / "sut.yml").write_text(text)
+    return folder
+
+
+def began(folder: Path, *more: str) -> subprocess.Popen[str]:
+    environment = os.environ | {"WEIR_CLOUD_JOURNALS": str(folder / "journals")}
+    return subprocess.Popen(
+        [*WEIR, "verify", str(folder), "--json", *more, "-o", str(folder / "out")],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
+    )  # fmt: skip
+
+
+def verified(folder: Path, *cases: str) -> tuple[int, dict[str, CaseResult], str]:
+    """Exit code, cases, and all that was said and written."""
+    run = began(folder, *[word for name in cases for word in ("--case", name)])
+    said, complained = run.communicate(timeout=1500)
+    found = Verification.model_validate_json(said)
+    written = "".join(path.read_text() for path in (folder / "out").iterdir())
+    return run.returncode, {one.name: one for one in found.suites[0].cases}, said + complained + written
+
+
+class Processes:
+    """Watches what the arguments of all processes of this host say, inside its namespaces too."""
+
+    def __init__(self, secret: str) -> None:
+        self._secret = secret.encode()
+        self._over = threading.Event()
+        self.seen: set[str] = set()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def __enter__(self) -> Processes:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._over.wait(0.2):
+            for path in Path("/proc").glob("[0-9]*/cmdline"):
+                with contextlib.suppress(OSError):
+                    if self._secret in (words := path.read_bytes()):
+                        self.seen.add(words.decode(errors="replace"))
+
+
+@pytest.mark.usefixtures("untouched")
+def test_nine_of_nine_pass_and_no_secret_is_told(tmp_path: Path) -> None:
+    with Processes(place.password()) as processes:
+        code, found, written = verified(sut(tmp_path))
+    for one in found.values():
+        print(f"{one.name}: {one.outcome} in {one.seconds:.1f} s, clean-up {one.clean_up_seconds:.1f} s")
+    assert {name: (one.outcome, one.why) for name, one in found.items()} == dict.fromkeys(
+        found, ("passed", None)
+    )
+    assert (code, len(found)) == (OK, 9)
+    assert place.password() not in written
+    assert "gAAAAA" not in written
+    assert processes.seen == set()
+    assert list((tmp_path / "journals").iterdir()) == []
+
+
+@pytest.mark.usefixtures("untouched")
+def test_a_user_without_rights_has_cases_skipped(tmp_path: Path) -> None:
+    cases = ("connection_check", "tenantnetwork1", "tenantnetwork2")
+    code, found, _ = verified(sut(tmp_path, cloud=place.MEMBER_CLOUD), *cases)
+    assert [found[name].outcome for name in cases] == ["passed", "passed", "skipped"]
+    assert code == OK
+    assert "an administrator's rights" in (found["tenantnetwork2"].why or "")
+
+
+def processes_of(name: str) -> list[int]:
+    """Of a service of the harness, by this host's numbers."""
+    pid = container.alive()
+    assert pid is not None
+    inside = container.inner(pid)
+    space = Path(f"/proc/{inside}/ns/pid").readlink()
+    found = []
+    for path in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if (path / "ns/pid").readlink() == space and name.encode() in (path / "cmdline").read_bytes():
+                found.append(int(path.name))
+    return found
+
+
+@contextlib.contextmanager
+def stopped(name: str) -> Iterator[None]:
+    """A service that does nothing any more, for the body."""
+    pids = processes_of(name)
+    assert pids
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+
+
+@pytest.mark.parametrize(
+    ("service", "case", "why"),
+    [
+        ("nova-compute", "singlevm1", "server vm is still build after"),
+        ("neutron-dhcp-agent", "singlevm1", "."),
+        ("neutron-server", "tenantnetwork1", "timed out|not begun within|not ended within"),
+    ],
+)
+def test_a_service_that_hangs_fails_the_case_in_its_time_and_nothing_stays(
+    service: str, case: str, why: str, cloud: Any, tmp_path: Path
+) -> None:
+    """What it could not remove meanwhile, the next run does."""
+    before = listed(cloud)
+    folder = sut(tmp_path, limit_s=45)
+    with stopped(service):
+        run = began(folder, "--case", case)
+        deadline = time.monotonic() + 100
+        while not (tmp_path / "out/verification.json").exists() and time.monotonic() < deadline:
+            time.sleep(0.2)
+        time.sleep(50)
+    said, complained = run.communicate(timeout=300)
+    (found,) = Verification.model_validate_json(said).suites[0].cases
+    assert (run.returncode, found.outcome) == (FAILED, "failed"), complained
+    assert found.seconds < 60
+    assert re.search(why, found.why or ""), found.why
+    code, after, _ = verified(sut(tmp_path, limit_s=240), "tenantnetwork1")
+    assert (code, after["tenantnetwork1"].outcome) == (OK, "passed")
+    assert listed(cloud) == before
+
+
+def test_killed_while_a_server_boots_it_leaves_what_the_next_run_removes(
+    untouched: Any, tmp_path: Path
+) -> None:
+    run = began(sut(tmp_path), "--case", "vping_ssh")
+    deadline = time.monotonic() + 120
+    while not list(untouched.compute.servers()):
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+    run.kill()
+    run.communicate()
+    assert len(list((tmp_path / "journals").glob("*.journal"))) == 1
+    shutil.rmtree(tmp_path / "out", ignore_errors=True)
+    code, found, _ = verified(tmp_path, "connection_check")
+    assert (code, found["connection_check"].outcome) == (OK, "passed")
+    assert list((tmp_path / "journals").iterdir()) == []

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What goes wrong with a cloud: the case fails with the cause, in its time, and all it made is removed."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from weir.verify.drivers.openstack import OpenStackDriver
+
+from .conftest import Playing, sleep
+from .exchange import Exchange
+from .replay import Fault, Replay
+from .test_healthcheck import standing
+
+NETWORKS, PORTS, SERVERS = "/network/v2.0/networks$", "/network/v2.0/ports$", "/compute/v2.1/servers$"
+SERVER = "/compute/v2.1/servers/[0-9a-f-]+$"
+BROKEN = {"error": {"code": 500, "message": "The server has failed."}}
+QUOTA = {
+    "forbidden": {"code": 403, "message": "Quota exceeded for cores: Requested 1, but already used 20 of 20"}
+}
+POOL = {
+    "NeutronError": {
+        "type": "IpAddressGenerationFailure", "detail": "",
+        "message": "No more IP addresses available on network 1.",
+    }
+}  # fmt: skip
+
+
+def gone_wrong(said: Any) -> Any:
+    """A server that no host could take."""
+    fault = {"code": 500, "message": "No valid host was found. There are not enough hosts available."}
+    return _while_it_is_there(said, {"status": "ERROR", "fault": fault})
+
+
+def building(said: Any) -> Any:
+    """A server that never gets ready."""
+    return _while_it_is_there(said, {"status": "BUILD"})
+
+
+def _while_it_is_there(said: Any, other: dict[str, Any]) -> Any:
+    gone = said["server"]["status"] == "DELETED"
+    return said if gone else {"server": said["server"] | other}
+
+
+def without_address(said: Any) -> Any:
+    """A port of no subnet."""
+    return {"port": said["port"] | {"fixed_ips": []}}
+
+
+FAULTS = {
+    "a service fails": (Fault("POST", NETWORKS, status=500, said=BROKEN), "network own-network: HTTP 500"),
+    "a gateway is in the way": (Fault("POST", NETWORKS, status=502, said=None), "own-network: .*502"),
+    "no answer comes": (Fault("POST", PORTS, silent=True), "make port vm-port: .*timed out"),
+    "the connection is cut": (Fault("POST", PORTS, reset=True), "make port vm-port: "),
+    "an answer is no JSON": (Fault("POST", NETWORKS, text="<html>busy</html>"), "make network own-network: "),
+    "an answer is other JSON": (Fault("POST", NETWORKS, text="[1, 2]"), "make network own-network: "),
+    "an answer has nothing in it": (
+        Fault("POST", NETWORKS, change=lambda _: {"network": None}), "make network own-network: ",
+    ),
+    "a quota is used up": (Fault("POST", SERVERS, status=403, said=QUOTA), "Quota exceeded for cores"),
+    "floating addresses are used up": (
+        Fault("POST", "/network/v2.0/floatingips$", status=409, said=POOL), "No more IP addresses available",
+    ),
+    "a server goes to error": (
+        Fault("GET", SERVER, change=gone_wrong), "server vm went to error: No valid host was found",
+    ),
+    "a server does not get ready": (Fault("GET", SERVER, change=building), "vm is still build after"),
+    "a server is gone": (
+        Fault("GET", SERVER, status=404, said={"itemNotFound": {"message": "gone", "code": 404}}),
+        "server vm is gone, though nobody removed it",
+    ),
+    "a port has no address": (Fault("POST", PORTS, change=without_address), "vm was given no address"),
+    "an image is not there": (Fault("GET", "/image/v2/images", status=404, said={}), "image weir-tiny"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", FAULTS)
+def test_a_fault_fails_the_case_with_its_cause_in_its_time_and_all_is_removed(
+    what: str, played: Playing, journals: Path
+) -> None:
+    fault, why = FAULTS[what]
+    limit_s = 2.0 if fault.silent or fault.change is building else 20.0
+    fault.met = 0
+    began = time.monotonic()
+    with played("healthcheck", case="singlevm1", faults=[fault], limit_s=limit_s) as cloud:
+        if fault.change is not None and fault.path == NETWORKS:
+            made_without_an_answer(cloud.replay, NETWORKS)
+        found = cloud.case()
+        took_s = time.monotonic() - began
+    assert fault.met
+    assert found.outcome == "failed"
+    assert re.search(why, found.why or ""), found.why
+    assert found.seconds < limit_s + 1
+    assert took_s < limit_s + 10
+    assert "not removed" not in (found.why or "")
+    assert standing(cloud.replay) == set()
+    assert list(journals.iterdir()) == []
+
+
+def test_a_removal_that_is_refused_at_first_is_asked_for_again(played: Playing, journals: Path) -> None:
+    faults = [
+        Fault("DELETE", SERVER, status=500, said=BROKEN, times=2),
+        Fault("DELETE", "/network/v2.0/networks/", status=409, said=POOL, times=1),
+    ]
+    with played("healthcheck", case="singlevm1", faults=faults) as cloud:
+        found = cloud.case()
+    assert (found.outcome, found.not_removed) == ("passed", None)
+    assert [one.met for one in faults] == [2, 1]
+    assert standing(cloud.replay) == set()
+    assert list(journals.iterdir()) == []
+
+
+def test_what_cannot_be_removed_is_told_and_the_next_run_removes_it(
+    played: Playing, journals: Path, tmp_path: Path
+) -> None:
+    fault = Fault("DELETE", "/network/v2.0/routers/", status=409, said=POOL)
+    with played("healthcheck", case="tenantnetwork1", faults=[fault]) as cloud:
+        found = cloud.case()
+        assert found.outcome == "failed"
+        assert "router weir-c0ffee000001-own-router" in (found.not_removed or "")
+        assert len(list(journals.glob("*.journal"))) == 1
+        assert standing(cloud.replay)
+        fault.times = 0
+        OpenStackDriver(cloud.file, tmp_path).require()
+        assert standing(cloud.replay) == set()
+    assert list(journals.iterdir()) == []
+
+
+KILLED = """import sys
+from pathlib import Path
+from tests.unit.verify.openstack import scenario
+from weir.lab.sut import SutFile
+from weir.verify.drivers.openstack import OpenStackDriver
+file = SutFile.model_validate_json(sys.argv[1])
+driver = OpenStackDriver(file, Path(sys.argv[2]), scenario.counted())
+scenario.run(scenario.Scenario(cases=("singlevm1",)), driver, file)
+"""
+
+
+@pytest.mark.parametrize("at", [NETWORKS, PORTS, SERVERS])
+def test_what_a_killed_run_leaves_the_next_one_removes(
+    at: str, played: Playing, journals: Path, tmp_path: Path
+) -> None:
+    """Killed while the cloud has a request and has not answered: whether it was made nobody has told."""
+    stuck = Fault("POST", at, silent=True)
+    with played("healthcheck", case="singlevm1", faults=[stuck]) as cloud:
+        argv = [sys.executable, "-c", KILLED, cloud.file.model_dump_json(), str(tmp_path)]
+        run = subprocess.Popen(argv, cwd=Path(__file__).parents[4])
+        deadline = time.monotonic() + 30
+        while not stuck.met:
+            assert time.monotonic() < deadline
+            sleep(0.02)
+        os.kill(run.pid, signal.SIGKILL)
+        run.wait()
+        (left,) = journals.glob("*.journal")
+        made_unknown = made_without_an_answer(cloud.replay, at)
+        stuck.times = 0
+        OpenStackDriver(cloud.file, tmp_path).require()
+        assert not left.exists()
+        assert made_unknown <= cloud.replay.removed
+        assert standing(cloud.replay) == set()
+
+
+def made_without_an_answer(replay: Replay, at: str) -> set[str]:
+    """The cloud made it all the same: from now on it is in the list of its name, as it was recorded."""
+    (recorded,) = [one for one in replay.exchanges if one.method == "POST" and re.match(at, one.path)][:1]
+    ((kind, what),) = recorded.said.items()
+    listed = recorded.sent[kind] | {"description": recorded.sent[kind].get("description", "")} | what
+    plural, path = f"{kind}s", recorded.path
+    query = f"{path}?name={recorded.sent[kind]['name']}"
+    if kind == "server":
+        query = f"{path}/detail?name={recorded.sent[kind]['name']}"
+        listed |= {"name": recorded.sent[kind]["name"], "status": "ACTIVE"}
+    replay.exchanges = [
+        *replay.exchanges,
+        Exchange(method="GET", path=query, status=200, said={plural: [listed]}),
+    ]
+    return {str(what["id"])}
+
+
+def test_look_alikes_of_the_same_name_stay_where_they_are_not_described_as_weirs(
+    played: Playing, journals: Path
+) -> None:
+    stuck = Fault("POST", NETWORKS, reset=True)
+    with played("healthcheck", case="tenantnetwork1", faults=[stuck]) as cloud:
+        name = "weir-c0ffee000001-own-network"
+        other = {"id": "0" * 32, "name": name, "description": "somebody else's", "status": "ACTIVE"}
+        listed = Exchange(
+            method="GET", path=f"/network/v2.0/networks?name={name}", status=200, said={"networks": [other]}
+        )
+        cloud.replay.exchanges = [*cloud.replay.exchanges, listed]
+        found = cloud.case()
+        assert found.outcome == "failed"
+    assert ("GET", listed.path) in cloud.replay.requests
+    assert not [path for method, path in cloud.replay.requests if method == "DELETE" and "0" * 32 in path]
+    assert list(journals.iterdir()) == []
+
+
+def test_ctrl_c_takes_down_what_stands(
+    played: Playing, monkeypatch: pytest.MonkeyPatch, journals: Path
+) -> None:
+    def interrupted(*_: object, **__: object) -> str:
+        raise KeyboardInterrupt
+
+    from weir.fabric.cloud.system import ssh
+
+    with played("healthcheck", case="singlevm1") as cloud:
+        monkeypatch.setattr(ssh, "said", interrupted)
+        found = cloud.run()
+    assert found.interrupted
+    assert found.suites[0].cases[0].not_removed is None
+    assert standing(cloud.replay) == set()
+    assert list(journals.iterdir()) == []

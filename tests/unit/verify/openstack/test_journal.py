@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is written down of what stands in a cloud."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from weir.verify.drivers.openstack.journal import Journal, Made, left
+
+CLOUD = {"auth_url": "http://cloud.test", "region": "one", "project": "p"}
+
+
+def abandoned(journal: Journal) -> None:
+    """As a kill does it: the lock goes, the files stay."""
+    journal._lock.release(gone=False)
+
+
+def test_what_a_kill_left_is_read_again_in_order(journals: Path) -> None:
+    journal = Journal.begin("aa", CLOUD)
+    for kind in ("network", "subnet", "router"):
+        journal.announce(kind, f"{journal.tag}-{kind}")
+    journal.known("network", "weir-aa-network", "17")
+    journal.gone(Made("subnet", "weir-aa-subnet"))
+    abandoned(journal)
+    (again,) = left(CLOUD)
+    assert again.made == [Made("network", "weir-aa-network", "17"), Made("router", "weir-aa-router")]
+    again.close()
+    assert list(journals.glob("*.journal")) == [journal.path]  # it stays while something stands
+
+
+@pytest.mark.usefixtures("journals")
+def test_a_torn_line_announces_nothing() -> None:
+    journal = Journal.begin("aa", CLOUD)
+    journal.announce("network", "weir-aa-network")
+    with journal.path.open("a") as out:
+        out.write('{"make": "subn')
+    abandoned(journal)
+    (again,) = left(CLOUD)
+    assert [one.kind for one in again.made] == ["network"]
+
+
+@pytest.mark.usefixtures("journals")
+def test_nobody_takes_the_journal_of_a_run_that_goes_on_or_of_another_cloud() -> None:
+    mine = Journal.begin("aa", CLOUD)
+    other = Journal.begin("bb", CLOUD | {"project": "q"})
+    other.announce("network", "weir-bb-network")
+    abandoned(other)
+    assert list(left(CLOUD)) == []
+    assert other.path.exists()
+    mine.close()
+    assert not mine.path.exists()
+
+
+def test_one_that_was_killed_before_its_first_line_goes(journals: Path) -> None:
+    journals.mkdir()
+    (journals / "cc.journal").touch()
+    assert list(left(CLOUD)) == []
+    assert list(journals.iterdir()) == []
+
+
+def test_only_its_user_may_read_it(journals: Path) -> None:
+    journal = Journal.begin("aa", CLOUD)
+    assert journal.path.stat().st_mode & 0o077 == 0
+    assert journals.stat().st_mode & 0o077 == 0
+    journal.close()
