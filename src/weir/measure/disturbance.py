@@ -11,7 +11,8 @@ poll, a switch's other threads) is no absence and is never forgiven.
 - *Recovering* are the slices behind an absence until the packets' delay is again what it is without. The
   queues that grew meanwhile empty, and what is lost then need not be the load's fault. So here a balance
   counts: a system that carries the load sends out at least as much as comes in. Of L packets a second, with
-  delays that went from w0 to w1, lost + L (w1 - w0) packets were not carried; below 0, all were. A delay is
+  delays that went from w0 to w1, lost + L (w1 - w0) packets were not carried; below 0, all were. No more can
+  have left the queues than arrived: of what is lost before them a shorter delay tells nothing. A delay is
   without the absences in it: what is left is the time that the system needed for what was queued.
 - *Clean* are all others. There each lost packet counts, and growth of the delay is a backlog: overload that
   a trial is too short to lose packets by (docs/design/method.md).
@@ -256,7 +257,9 @@ def _stretches(left: Sequence[bool]) -> Iterator[list[int]]:
 def _judged(clean: _Part, recovering: _Part, slice_s: float, least_growth_us: float) -> _Judged:
     seconds = (clean.slices + recovering.slices) * slice_s
     packets_a_us = (clean.offered + recovering.offered) / seconds / US_PER_S if seconds else 0.0
-    balance = recovering.lost + sum(map(_growth_us, recovering.delays_us.values())) * packets_a_us
+    grown = sum(map(_growth_us, recovering.delays_us.values())) * packets_a_us
+    # Queues empty into the receiver: where almost all is lost before them, no delay that falls makes up for it.
+    balance = recovering.lost + max(grown, -recovering.delivered)
     judged = [clean] if balance <= 0 else [clean, recovering]
     if balance <= 0:
         # All was carried. Which share is lost without queues that empty is known of the clean ones.

@@ -101,6 +101,14 @@ def test_a_loss_behind_the_recovery_counts_whole() -> None:
     assert found.lost == 6
 
 
+def test_where_almost_all_is_lost_before_the_queues_no_falling_delay_makes_up_for_it() -> None:
+    """Ten packets of each thousand arrive, those with less and less delay: the queues were filled before."""
+    overloaded = dict.fromkeys(range(52, COUNT), PACKETS - 10)
+    delays = {at: 40_000.0 - 800.0 * (at - 52) for at in range(52, COUNT)}
+    found = evidence(run(overloaded, delays), [away(48, 51)], LEAST_MS)
+    assert found.lost > 0.9 * sum(overloaded.values())
+
+
 def test_growth_of_the_delay_is_a_backlog_and_an_absence_in_it_is_none() -> None:
     ramp = {at: 100 + 50.0 * at for at in range(COUNT)}  # 5 ms in all: 5 % of the load were not carried
     assert evidence(run({}, ramp), [], LEAST_MS).backlog == pytest.approx(5000, rel=0.02)
