@@ -18,6 +18,8 @@ LEAST = 0.01
 """Of all that was lost: a place with less is in the result alone."""
 UNKNOWN = "not told"
 """Packets were lost, and no device that they pass has counted any."""
+QUEUED = "in a queue that grew"
+"""No device has counted any at all."""
 _NODE = re.compile(r"network|compute\d+")
 _PORT = re.compile(r"network:(?:qr|qg|dhcp)(?P<number>\d+)$")
 _OTHERS = "another tenant"
@@ -26,6 +28,8 @@ _OTHERS = "another tenant"
 def where(drops: Sequence[Drop], group: Group, record: Senders) -> str:
     """ "compute1:qvo (socket_full) 91%, 1 more place": of what was lost where these tenants' packets pass.
     What all tenants pass has the losses of all."""
+    if not drops:
+        return QUEUED
     packets: Counter[str] = Counter()
     for one in drops:
         if _passed(one.place, group, record):

@@ -9,7 +9,7 @@ from tests.report import synthetic
 from tests.unit.procedures.tenants.made import mixed
 from weir.procedures.tenants import section
 from weir.procedures.tenants.section_rows import groups
-from weir.procedures.tenants.section_where import UNKNOWN, where
+from weir.procedures.tenants.section_where import QUEUED, UNKNOWN, where
 from weir.results.tenants import Senders
 from weir.results.trial import Drop
 
@@ -64,3 +64,7 @@ def test_where_the_ways_are_not_known_shared_functions_are_in_them() -> None:
 def test_the_tables_name_no_function_that_a_tenant_never_passes() -> None:
     lines = section.lines(synthetic.result(setups=[mixed(3, 150e6)]))
     assert [line[-1] for line in lines] == [UNKNOWN, "shared.shaper:eth0 (queue_full) 84%, 1 more place"]
+
+
+def test_what_no_device_has_dropped_is_in_a_queue() -> None:
+    assert where([], groups(SENDING)[0], SENDING) == QUEUED
