@@ -78,11 +78,11 @@ class Run:
         """To its end, or to Ctrl-C: then it is interrupted. WeirError where nothing can be verified."""
         found, began, before_s = self.found, time.monotonic(), self.found.seconds
         self._driver.require()
-        suites = [self._suites[suite.name] for suite in found.suites]
-        for suite in suites:
-            suite.require(self._driver, self._sut.application)
+        wanted = [self._suites[one.name] for one in found.suites]
+        for one in wanted:
+            one.require(self._driver, self._sut.application)
         # Known better now that the driver has looked.
-        found.system, found.fidelity = self._driver.system, _fidelity(self._driver, suites)
+        found.system, found.fidelity = self._driver.system, _fidelity(self._driver, wanted)
         found.interrupted = False
         found.fingerprint = fabric.fingerprint(0, "unknown", {})
         try:
