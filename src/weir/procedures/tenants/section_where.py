@@ -18,7 +18,7 @@ LEAST = 0.01
 """Of all that was lost: a place with less is in the result alone."""
 UNKNOWN = "not told"
 """Packets were lost, and no device that they pass has counted any."""
-QUEUED = "in a queue that grew"
+QUEUED = "a queue that grew"
 """No device has counted any at all."""
 _NODE = re.compile(r"network|compute\d+")
 _PORT = re.compile(r"network:(?:qr|qg|dhcp)(?P<number>\d+)$")

@@ -79,7 +79,9 @@ def test_a_load_of_which_little_time_counts_has_a_mark() -> None:
 def test_a_load_is_not_carried_if_one_tenant_of_many_loses_much_of_it() -> None:
     shares = [share("t1", 1000, 690), *(share(f"t{number}", 1000, 1000) for number in range(2, 65))]
     (said,) = section.findings(of_points(TenantsPoint(load_pps=1000, trials=1, shares=shares)))
-    assert said.endswith(": the lowest of the loads is not carried; of 1,000 arrive 690 to 1,000.")
+    assert said.endswith(
+        ": the lowest of the loads is not carried; of 1,000 arrive 690 to 1,000, lost at a queue that grew."
+    )
 
 
 def test_what_the_least_tenant_gets_of_a_carried_load_is_told() -> None:
@@ -101,7 +103,9 @@ def test_loads_are_looked_at_from_the_lowest_whatever_the_order_of_the_file() ->
         for load, packets in got.items()
     ]
     (said,) = section.findings(of_points(*points))
-    assert said.endswith(" of 1,000 packets a second, and gets 1,000; of 3,000 arrive 2,000.")
+    assert said.endswith(
+        " of 1,000 packets a second, and gets 1,000; of 3,000 arrive 2,000, lost at a queue that grew."
+    )
 
 
 def test_the_terminal_shows_what_the_page_shows(result: Result) -> None:
