@@ -258,7 +258,7 @@ def _judged(clean: _Part, recovering: _Part, slice_s: float, least_growth_us: fl
     seconds = (clean.slices + recovering.slices) * slice_s
     packets_a_us = (clean.offered + recovering.offered) / seconds / US_PER_S if seconds else 0.0
     grown = sum(map(_growth_us, recovering.delays_us.values())) * packets_a_us
-    # Queues empty into the receiver: where almost all is lost before them, no delay that falls makes up for it.
+    # Queues empty into the receiver: where almost all is lost before them, a delay that falls tells nothing.
     balance = recovering.lost + max(grown, -recovering.delivered)
     judged = [clean] if balance <= 0 else [clean, recovering]
     if balance <= 0:
