@@ -92,6 +92,7 @@ def sut(folder: Path, *, cloud: str = place.CLOUD, limit_s: int = 240) -> Path:
 
 
 def began(folder: Path, *more: str) -> subprocess.Popen[str]:
+    shutil.rmtree(folder / "out", ignore_errors=True)
     environment = os.environ | {"WEIR_CLOUD_JOURNALS": str(folder / "journals")}
     return subprocess.Popen(
         [*WEIR, "verify", str(folder), "--json", *more, "-o", str(folder / "out")],
@@ -227,7 +228,6 @@ def test_killed_while_a_server_boots_it_leaves_what_the_next_run_removes(
     run.kill()
     run.communicate()
     assert len(list((tmp_path / "journals").glob("*.journal"))) == 1
-    shutil.rmtree(tmp_path / "out", ignore_errors=True)
     code, found, _ = verified(tmp_path, "connection_check")
     assert (code, found["connection_check"].outcome) == (OK, "passed")
     assert list((tmp_path / "journals").iterdir()) == []

@@ -19,6 +19,7 @@ from . import guest, place
 _NAMESPACES = ("--mount", "--pid", "--net", "--ipc", "--uts")
 _UNSHARE = ("unshare", *_NAMESPACES, "--fork", "--kill-child=SIGKILL", "--mount-proc")
 _START_S, _END_S = 900.0, 60.0
+_ROOT = Path(__file__).parents[3]
 _RECORD = place.STATE / "process.json"
 
 
@@ -41,7 +42,7 @@ def begin() -> float:
     with (place.LOGS / "harness.log").open("w") as log:
         run = subprocess.Popen(
             [*_UNSHARE, sys.executable, "-m", "tests.openstack_cloud.harness.inside"],
-            stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+            stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, cwd=_ROOT,
         )  # fmt: skip
     _RECORD.write_text(json.dumps({"pid": run.pid, "started": _started(run.pid)}))
     try:
