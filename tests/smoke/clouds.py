@@ -76,6 +76,22 @@ class StandingCloud:
         made.settimeout(ARRIVES_S)
         return made
 
+    def fetches(self, client: str, address: str, port: int, server: str) -> str:
+        """What a server at that host has, byte for byte, by an address of it. Returns who the server sees."""
+        with (
+            self.stack(server, socket.SOCK_STREAM) as listening,
+            self.stack(client, socket.SOCK_STREAM) as asks,
+        ):
+            listening.bind(("0.0.0.0", port))
+            listening.listen()
+            asks.connect((address, port))
+            accepted, peer = listening.accept()
+            with accepted, asks.makefile("rb") as got:
+                payload = secrets.token_bytes(20_000)
+                accepted.sendall(payload)
+                assert got.read(len(payload)) == payload
+        return str(peer[0])
+
     def forwarded(self, function: str) -> int:
         """Packets that Linux has forwarded there."""
         shown = self.run(function, "cat", "/proc/net/snmp").stdout

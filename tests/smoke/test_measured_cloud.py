@@ -66,6 +66,16 @@ def lab(folder: Path, isolation: str, security: str, nodes: int, *loads: int) ->
     return folder
 
 
+def measured(folder: Path) -> Result:
+    """By `weir run` of the lab there."""
+    done = subprocess.run(
+        [*WEIR, "run", str(folder), "--json", "--store", str(folder / "store.db")],
+        capture_output=True, text=True, timeout=240, check=False,
+    )  # fmt: skip
+    assert done.returncode == OK, done.stderr
+    return Result.model_validate_json(done.stdout)
+
+
 def accounted(trial: Trial) -> None:
     assert trial.valid, trial.invalid_because
     assert trial.offered == trial.delivered + sum(drop.packets for drop in trial.drops)
@@ -80,12 +90,8 @@ def test_what_each_tenant_sends_arrives_or_is_lost_at_a_device_that_says_so(
     isolation: str, security: str, nodes: int, tmp_path: Path, run_root: Path
 ) -> None:
     folder = lab(tmp_path, isolation, security, nodes, LIGHT, FAR_TOO_MUCH)
-    done = subprocess.run(
-        [*WEIR, "run", str(folder), "--json", "--store", str(tmp_path / "store.db")],
-        capture_output=True, text=True, timeout=240, check=False,
-    )  # fmt: skip
-    assert done.returncode == OK, done.stderr
-    ((setup, case),) = Result.model_validate_json(done.stdout).cases()
+    result = measured(folder)
+    ((setup, case),) = result.cases()
     assert setup.technology == security
     light, much = case.curve
     accounted(light)
@@ -123,12 +129,8 @@ def test_through_what_is_shared_all_is_accounted_for_beside_a_background_and_tcp
     tmp_path: Path, run_root: Path
 ) -> None:
     (tmp_path / "lab.yml").write_text(SHARING)
-    done = subprocess.run(
-        [*WEIR, "run", str(tmp_path), "--json", "--store", str(tmp_path / "store.db")],
-        capture_output=True, text=True, timeout=240, check=False,
-    )  # fmt: skip
-    assert done.returncode == OK, done.stderr
-    found = list(Result.model_validate_json(done.stdout).cases())
+    result = measured(tmp_path)
+    found = list(result.cases())
     assert [(setup.name, case.frame) for setup, case in found] == [
         (name, frame) for name in ("routers alone", "through dpi, firewall") for frame in ("64", "tcp")
     ]
@@ -265,12 +267,8 @@ def test_what_a_functions_commands_drop_is_counted_at_its_own_queue_and_a_bad_co
     shaped = f"functions: [{{name: dpi, commands: [{shape}]}}]"
     text = (folder / "lab.yml").read_text().replace("functions: [{name: dpi}]", shaped)
     (folder / "lab.yml").write_text(text)
-    done = subprocess.run(
-        [*WEIR, "run", str(folder), "--json", "--store", str(tmp_path / "store.db")],
-        capture_output=True, text=True, timeout=240, check=False,
-    )  # fmt: skip
-    assert done.returncode == OK, done.stderr
-    ((_, case),) = Result.model_validate_json(done.stdout).cases()
+    result = measured(folder)
+    ((_, case),) = result.cases()
     (trial,) = case.curve
     accounted(trial)
     plain, through = Tenants.model_validate(case.records["tenants"]).points[0].shares

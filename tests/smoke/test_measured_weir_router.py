@@ -14,12 +14,11 @@ import pytest
 
 from weir.cli.exits import OK
 from weir.fabric import namespace
-from weir.results.result import Result
 from weir.results.tenants import Tenants, TenantsTcp
 
 from .test_cloud import pytestmark as cloud_marks
 from .test_cloud_weir_router import CLOUD
-from .test_measured_cloud import FAR_TOO_MUCH, LIGHT, WEIR, accounted
+from .test_measured_cloud import FAR_TOO_MUCH, LIGHT, WEIR, accounted, measured
 
 pytestmark = cloud_marks
 
@@ -48,12 +47,7 @@ def test_measured_beside_linux_all_is_accounted_for_and_tcp_gets_through(
     tmp_path: Path, run_root: Path
 ) -> None:
     (tmp_path / "lab.yml").write_text(LAB)
-    done = subprocess.run(
-        [*WEIR, "run", str(tmp_path), "--json", "--store", str(tmp_path / "store.db")],
-        capture_output=True, text=True, timeout=240, check=False,
-    )  # fmt: skip
-    assert done.returncode == OK, done.stderr
-    found = list(Result.model_validate_json(done.stdout).cases())
+    found = list(measured(tmp_path).cases())
     assert [(setup.name, case.frame) for setup, case in found] == [
         (name, frame) for name in ("Linux routes", "Weir routes") for frame in ("64", "tcp")
     ]

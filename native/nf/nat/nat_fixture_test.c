@@ -69,6 +69,33 @@ pass_bytes(enum weir_direction direction, const void *frame, size_t bytes)
 				     now_s * rte_get_tsc_hz()));
 }
 
+struct seen
+pass_error(enum weir_direction direction, const struct weir_test_icmp_error *error,
+	   const struct weir_test_ipv4 *expected)
+{
+	uint8_t frame[WEIR_TEST_FRAME_BYTES], inner[WEIR_TEST_FRAME_BYTES];
+	size_t bytes = weir_test_icmp_error_frame(error, frame);
+	struct weir_test_outcome outcome =
+		weir_test_run(&weir_nf_nat, nat, direction, weir_test_packet(frame, bytes),
+			      now_s * rte_get_tsc_hz());
+	struct seen seen = {.drop = outcome.drop_reason, .egress = outcome.egress};
+	const uint8_t *left;
+	uint16_t inner_bytes;
+
+	if (outcome.packet == NULL)
+		return seen;
+	left = rte_pktmbuf_mtod(outcome.packet, const uint8_t *);
+	assert_true(weir_test_checksums_right(left, outcome.packet->pkt_len));
+	assert_memory_equal(left + IP_AT + 20, frame + IP_AT + 20, 2);
+	weir_test_ipv4_frame(expected, inner);
+	inner_bytes = (left[IP_AT + 2] << 8 | left[IP_AT + 3]) - 28;
+	assert_memory_equal(left + INNER_AT, inner + IP_AT, inner_bytes);
+	inet_ntop(AF_INET, left + IP_AT + 12, seen.source, sizeof(seen.source));
+	inet_ntop(AF_INET, left + IP_AT + 16, seen.destination, sizeof(seen.destination));
+	rte_pktmbuf_free(outcome.packet);
+	return seen;
+}
+
 const char *
 leaves_from(uint8_t protocol, const char *inside, uint16_t inside_port, const char *remote,
 	    uint16_t remote_port, uint8_t tcp_flags)

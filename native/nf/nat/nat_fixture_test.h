@@ -24,6 +24,8 @@ extern const struct weir_nf weir_nf_nat;
 #define OTHER_INSIDE "10.0.0.2"
 #define REMOTE "198.51.100.1"
 #define OTHER_REMOTE "198.51.100.2"
+#define IP_AT 14 /* in a frame; and the packet in an ICMP error */
+#define INNER_AT (IP_AT + 20 + 8)
 #define SYN RTE_TCP_SYN_FLAG
 #define ACK RTE_TCP_ACK_FLAG
 #define FIN RTE_TCP_FIN_FLAG
@@ -50,6 +52,11 @@ struct seen {
 /* Passes a packet; its checksums must be right afterwards. */
 struct seen pass(enum weir_direction direction, const struct weir_test_ipv4 *what);
 struct seen pass_bytes(enum weir_direction direction, const void *frame, size_t bytes);
+
+/* Passes the error; what leaves must have the packet `expected` inside, byte for byte, checksums
+ * included, and the type and code that it had. Returns what is seen outside. */
+struct seen pass_error(enum weir_direction direction, const struct weir_test_icmp_error *error,
+		       const struct weir_test_ipv4 *expected);
 
 /* The external endpoint that a packet of 10.0.0.x leaves from, or a drop reason. */
 const char *leaves_from(uint8_t protocol, const char *inside, uint16_t inside_port,

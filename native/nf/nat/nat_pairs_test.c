@@ -16,8 +16,6 @@
 #define OTHER_PAIRED "10.0.0.8"
 #define OTHER_FLOATING "203.0.113.8"
 #define ROUTER "192.0.2.9"
-#define IP_AT 14
-#define INNER_AT (IP_AT + 20 + 8)
 
 static void
 begin(void)
@@ -176,31 +174,6 @@ fragments_of_it_need_not_wait_for_each_other(void **state)
 	seen = pass(WEIR_INBOUND, &later);
 	assert_null(seen.drop);
 	assert_string_equal(seen.destination, PAIRED ":0");
-}
-
-/* Passes the error; the packet inside must then be `expected`, byte for byte. */
-static struct seen
-pass_error(enum weir_direction direction, const struct weir_test_icmp_error *error,
-	   const struct weir_test_ipv4 *expected)
-{
-	uint8_t frame[WEIR_TEST_FRAME_BYTES], inner[WEIR_TEST_FRAME_BYTES];
-	size_t bytes = weir_test_icmp_error_frame(error, frame);
-	struct weir_test_outcome outcome =
-		weir_test_run(&weir_nf_nat, nat, direction, weir_test_packet(frame, bytes),
-			      now_s * rte_get_tsc_hz());
-	struct seen seen = {.drop = outcome.drop_reason, .egress = outcome.egress};
-	const uint8_t *left;
-
-	if (outcome.packet == NULL)
-		return seen;
-	left = rte_pktmbuf_mtod(outcome.packet, const uint8_t *);
-	assert_true(weir_test_checksums_right(left, outcome.packet->pkt_len));
-	weir_test_ipv4_frame(expected, inner);
-	assert_memory_equal(left + INNER_AT, inner + IP_AT, 28);
-	inet_ntop(AF_INET, left + IP_AT + 12, seen.source, sizeof(seen.source));
-	inet_ntop(AF_INET, left + IP_AT + 16, seen.destination, sizeof(seen.destination));
-	rte_pktmbuf_free(outcome.packet);
-	return seen;
 }
 
 static void

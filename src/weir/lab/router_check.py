@@ -114,10 +114,7 @@ def _forward_complaints(
         if ipaddress.IPv4Address(outer) not in external:
             message = f"{outer} is none of the router's external addresses"
             yield Complaint((*at, "external"), message, f"one of {external}", about=about)
-        if not any(ipaddress.IPv4Address(forward.to) in network for network in networks):
-            message = f"{forward.to} is no tenant's"
-            expected = "an address of " + ", ".join(map(str, networks))
-            yield Complaint((*at, "to"), message, expected, about=about)
+        yield from _inside_complaints((*at, "to"), forward.to, networks, about)
         ends.append(
             {
                 (forward.protocol, "outside", outer, forward.port),
@@ -130,6 +127,14 @@ def _forward_complaints(
             yield Complaint((*path, "forwards", other), message, "each endpoint once", about=about)
 
 
+def _inside_complaints(
+    at: KeyPath, address: str, networks: list[ipaddress.IPv4Network], about: tuple[KeyPath, ...]
+) -> Iterator[Complaint]:
+    if not any(ipaddress.IPv4Address(address) in network for network in networks):
+        expected = "an address of " + ", ".join(map(str, networks))
+        yield Complaint(at, f"{address} is no tenant's", expected, about=about)
+
+
 def _floating_complaints(
     path: KeyPath,
     router: RouterOptions,
@@ -140,13 +145,11 @@ def _floating_complaints(
     seen: dict[str, int] = {}
     for index, pair in enumerate(router.floating):
         at: KeyPath = (*path, "floating", index)
-        outer, inner = ipaddress.IPv4Address(pair.external), ipaddress.IPv4Address(pair.to)
+        outer = ipaddress.IPv4Address(pair.external)
         if outer in external or any(outer in network for network in networks):
             message = f"{outer} is an address of others: of all tenants, or inside"
             yield Complaint((*at, "external"), message, "one of its own", about=about)
-        if not any(inner in network for network in networks):
-            expected = "an address of " + ", ".join(map(str, networks))
-            yield Complaint((*at, "to"), f"{inner} is no tenant's", expected, about=about)
+        yield from _inside_complaints((*at, "to"), pair.to, networks, about)
         for key, address in (("external", pair.external), ("to", pair.to)):
             first = seen.setdefault(address, index)
             if first != index:
