@@ -11,6 +11,7 @@ from weir.base.record import ONE_OR_MANY, LabSection, listed
 from weir.lab.units import Milliseconds, Seconds
 
 Variant = Literal["ims", "proxy"]
+Cpus = Annotated[int, Field(ge=0, le=64)]
 Rate = Annotated[float, Field(gt=0, le=10_000)]
 
 
@@ -44,8 +45,12 @@ class Application(LabSection):
     talk_s: Seconds = Field(default=1.0, ge=0, le=600, description="from the answer to the hold")
     hold_s: Seconds = Field(default=0.5, ge=0, le=600, description="on hold, by a second INVITE; 0: none")
     media: bool = Field(default=False, description="whether callers send RTP, and get it back")
-    vcpus: int = Field(
-        default=0, ge=0, le=64, description="CPUs that each function may run on; 0: all of this host"
+    vcpus: Annotated[tuple[Cpus, ...], ONE_OR_MANY, BeforeValidator(listed)] = Field(
+        default=(0,),
+        min_length=1,
+        max_length=8,
+        description="CPUs that the programs of each server may run on; 0: all; several: `sip_calls` has "
+        "each, the other cases the first",
     )
     success_ratio: float = Field(
         default=0.95,

@@ -48,6 +48,8 @@ class CallLoad(Record):
     `disagreements` is empty, SIPp's, the functions' and Weir's counts agree."""
 
     purpose: CallPurpose
+    vcpus: int = 0
+    """CPUs that the programs of each server could run on; 0: all."""
     rate_cps: float
     """That was asked for."""
     offered_cps: float

@@ -101,10 +101,19 @@ def test_a_key_that_the_network_does_not_have_is_the_cause_that_sipp_names() -> 
 
 def test_an_ims_has_a_server_for_each_function_and_one_for_its_subscribers() -> None:
     cloud = MadeSip()
-    found = found_of(cloud, PROXY.model_copy(update={"variant": "ims", "vcpus": 1}))
+    found = found_of(cloud, PROXY.model_copy(update={"variant": "ims", "vcpus": (1,)}))
     assert case(found, "sip_registration").outcome == "passed"
     assert cloud.hosted[0].names == ("caller", "pcscf", "icscf", "scscf", "subscribers", "callee")
     assert cloud.hosted[0].vcpus == 1
+
+
+def test_calls_are_offered_on_each_number_of_cpus_and_the_other_cases_have_the_first() -> None:
+    cloud = MadeSip()
+    found = found_of(cloud, PROXY.model_copy(update={"vcpus": (1, 2)}), calls={"failure_ratio": 0.01})
+    assert [one.vcpus for one in cloud.hosted] == [1, 1, 2, 1]
+    calls = case(found, "sip_calls").calls
+    assert [(one.vcpus, one.rate_cps) for one in calls] == [(1, 20.0), (1, 40.0), (2, 20.0), (2, 40.0)]
+    assert found.verdicts()[-1].load == "40 calls/s, 2 vCPU"
 
 
 def test_a_driver_without_servers_for_programs_skips_the_suite_which_is_not_judged() -> None:

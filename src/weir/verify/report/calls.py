@@ -10,6 +10,7 @@ from weir.results.verification import SuiteResult
 
 HEAD = (
     "case",
+    "vCPU",
     "calls/s",
     "planned",
     "succeeded, %",
@@ -20,7 +21,7 @@ HEAD = (
     "sent again",
 )
 TITLE = "Calls (RFC 6076: session request delay, SRD; session establishment ratio, SER)"
-FATE_HEAD = ("case", "calls/s", "what became of them")
+FATE_HEAD = ("case", "vCPU", "calls/s", "what became of them")
 _CAUSES = 4
 
 
@@ -33,6 +34,7 @@ def _row(case: str, load: CallLoad) -> list[str]:
     delay = load.request_delay
     return [
         case,
+        str(load.vcpus or "all"),
         f"{load.rate_cps:.4g}",
         str(load.planned),
         _percent(load.success_ratio),
@@ -47,7 +49,7 @@ def _row(case: str, load: CallLoad) -> list[str]:
 def fates(suite: SuiteResult) -> list[list[str]]:
     """In the order of FATE_HEAD: of loads with calls that failed, or counts that do not agree."""
     return [
-        [case.name, f"{load.rate_cps:.4g}", fate(load)]
+        [case.name, str(load.vcpus or "all"), f"{load.rate_cps:.4g}", fate(load)]
         for case in suite.cases
         for load in case.calls
         if load.failed or load.disagreements

@@ -51,7 +51,7 @@ def _calls(suite: SuiteResult, console: Console) -> None:
         if rows:
             table = blocks.table(f"\n{title}")
             for index, name in enumerate(head):
-                numbers = index > 0 and not (head is calls.FATE_HEAD and index > 1)
+                numbers = index > 0 and not (head is calls.FATE_HEAD and index > 2)
                 table.add_column(name, justify="right" if numbers else "left", overflow="fold")
             for row in rows:
                 table.add_row(*row)

@@ -56,6 +56,8 @@ def _verdict(
     wanted: _Limit, limit: float, load: CallLoad | None, found: float | None, why: str | None
 ) -> Verdict:
     at = f"{load.rate_cps:g} calls/s" if load is not None else None
+    if at is not None and load is not None and load.vcpus:
+        at += f", {load.vcpus} vCPU"
     return Verdict(
         criterion=f"application: {wanted.what}{f' at {at}' if at else ''}",
         load=at,

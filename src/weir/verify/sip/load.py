@@ -144,6 +144,7 @@ class Loads:
         low, high = figures.interval(caller.successful, planned)
         return CallLoad(
             purpose=load.purpose,
+            vcpus=at.vcpus,
             rate_cps=load.rate_cps,
             offered_cps=round(_offered_cps(caller, planned, load.rate_cps), 2),
             seconds=round(caller.offered_s, 3),

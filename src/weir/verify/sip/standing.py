@@ -25,8 +25,8 @@ _REGISTER = "register"
 class Standing:
     """All of them, in servers of one network."""
 
-    def __init__(self, run: Running, hosts: Hosts) -> None:
-        self.run, self.hosts = run, hosts
+    def __init__(self, run: Running, hosts: Hosts, vcpus: int) -> None:
+        self.run, self.hosts, self.vcpus = run, hosts, vcpus
         self.application: Application = run.application
         self.first = FIRST[self.application.variant]
         self._subscribers = Subscribers(self.application.subscribers, self.application.variant)
@@ -167,12 +167,14 @@ class Standing:
 
 
 @contextmanager
-def standing(run: Running) -> Iterator[Standing]:
-    """Functions that stand, with all subscribers registered; for the body. CloudError."""
+def standing(run: Running, vcpus: int | None = None) -> Iterator[Standing]:
+    """Functions that stand, with all subscribers registered; for the body. CloudError. `vcpus`: None: the
+    first of the file."""
     application = run.application
-    wanted = HostsWanted(SERVERS[application.variant], application.vcpus)
+    chosen = application.vcpus[0] if vcpus is None else vcpus
+    wanted = HostsWanted(SERVERS[application.variant], chosen)
     with run.hosts(f"make {len(wanted.names)} servers", wanted) as hosts:
-        made = Standing(run, hosts)
+        made = Standing(run, hosts, chosen)
         with run.doing("start the functions") as done:
             made.start()
             done.found = ", ".join(KAMAILIO[application.variant])

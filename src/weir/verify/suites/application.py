@@ -30,26 +30,31 @@ def sip_registration(run: Running) -> None:
 def sip_calls(run: Running) -> None:
     """Calls at each rate, all of them accounted for."""
     application = run.application
-    with standing(run) as made:
-        loads = Loads(made)
-        for rate_cps in application.call_rate_cps:
-            with run.doing(f"offer {rate_cps:g} calls/s for {application.duration_s:g} s") as done:
-                found = loads.run("load", rate_cps, application.duration_s)
-                done.found = f"{found.successful} of {found.planned} succeeded"
-            run.calls.append(found)
+    for vcpus in application.vcpus:
+        with standing(run, vcpus) as made:
+            loads = Loads(made)
+            for rate_cps in application.call_rate_cps:
+                with run.doing(f"offer {rate_cps:g} calls/s for {application.duration_s:g} s") as done:
+                    found = loads.run("load", rate_cps, application.duration_s)
+                    done.found = f"{found.successful} of {found.planned} succeeded"
+                run.calls.append(found)
     for found in run.calls:
         _agree(found)
     for found in run.calls:
         if found.success_ratio < application.success_ratio:
             raise NotSoError(
-                f"at {found.rate_cps:g} calls/s {found.success_ratio:.1%} of {found.planned} calls "
+                f"at {_rate(found)} {found.success_ratio:.1%} of {found.planned} calls "
                 f"succeeded, expected {application.success_ratio:.0%}: {_causes(found)}"
             )
 
 
 def _agree(found: CallLoad) -> None:
     if found.disagreements:
-        raise NotSoError(f"at {found.rate_cps:g} calls/s counts do not agree: {found.disagreements[0]}")
+        raise NotSoError(f"at {_rate(found)} counts do not agree: {found.disagreements[0]}")
+
+
+def _rate(found: CallLoad) -> str:
+    return f"{found.rate_cps:g} calls/s" + (f" on {found.vcpus} vCPU" if found.vcpus else "")
 
 
 def _causes(found: CallLoad) -> str:
