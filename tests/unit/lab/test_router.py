@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 
 from weir.lab.function import FunctionOptions
+from weir.lab.router import RouterOptions
 
 from .lab_text import GOOD, problem, problems
 
@@ -111,6 +112,22 @@ def test_tenants_and_an_external_network_make_a_router(way: str) -> None:
             "functions.default.router.forwards[1]",
             "203.0.113.0:80/tcp",
         ),
+        (
+            f"{TENANTS}, {EXTERNAL}, floating: [{{external: 203.0.113.1, to: 10.1.0.1}}]",
+            "functions.default.router.floating[0].external",
+            "an address of others",
+        ),
+        (
+            f"{TENANTS}, {EXTERNAL}, floating: [{{external: 192.0.2.5, to: 10.3.0.1}}]",
+            "functions.default.router.floating[0].to",
+            "no tenant's",
+        ),
+        (
+            f"{TENANTS}, {EXTERNAL}, floating: [{{external: 192.0.2.5, to: 10.1.0.1}},"
+            " {external: 192.0.2.6, to: 10.1.0.1}]",
+            "functions.default.router.floating[1].to",
+            "10.1.0.1 is in floating[0] too",
+        ),
     ],
 )
 def test_what_cannot_be_is_refused_where_it_stands(text: str, key: str, said: str) -> None:
@@ -118,6 +135,20 @@ def test_what_cannot_be_is_refused_where_it_stands(text: str, key: str, said: st
     assert found.key == key
     assert said in str(found)
     assert found.line > 1
+
+
+def test_floating_addresses_are_nats_pairs_and_answered_for_outside() -> None:
+    made = RouterOptions.model_validate(
+        {
+            "tenants": [{"prefix": "10.1.0.0/24", "address": "10.1.0.1"}],
+            "external": "203.0.113.0/30",
+            "address": "192.0.2.1/24",
+            "floating": [{"external": "192.0.2.5", "to": "10.1.0.5"}],
+        }
+    )
+    nat, l3fwd = (options for _, options in made.stages())
+    assert nat["addresses"] == "192.0.2.5 10.1.0.5"
+    assert l3fwd["answers_for"] == "203.0.113.0/30, 192.0.2.5/32"
 
 
 def test_a_router_stands_alone() -> None:
