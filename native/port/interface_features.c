@@ -6,6 +6,7 @@
 #include <net/if.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,12 +28,16 @@ ask(int fd, const char *interface, void *request)
 static unsigned int
 count_of(int fd, const char *interface)
 {
-	struct {
-		struct ethtool_sset_info info;
-		uint32_t count;
+	union {
+		struct ethtool_sset_info info; /* ends with an array without a length */
+		uint8_t bytes[sizeof(struct ethtool_sset_info) + sizeof(uint32_t)];
 	} asked = {.info = {.cmd = ETHTOOL_GSSET_INFO, .sset_mask = 1ULL << ETH_SS_FEATURES}};
+	uint32_t count;
 
-	return ask(fd, interface, &asked) && asked.info.sset_mask != 0 ? asked.count : 0;
+	if (!ask(fd, interface, &asked) || asked.info.sset_mask == 0)
+		return 0;
+	memcpy(&count, asked.bytes + offsetof(struct ethtool_sset_info, data), sizeof(count));
+	return count;
 }
 
 static bool

@@ -51,6 +51,8 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		{"lanes", (choice & 4) != 0 ? "4" : "1"},
 		{"inbound_refresh", (choice & 8) != 0 ? "true" : "false"},
 		{"subscriber_ports", (choice & 16) != 0 ? "3" : "0"},
+		{"addresses",
+		 (choice & 16) != 0 ? "203.0.113.4 10.0.0.3, 203.0.113.5 10.0.0.4" : ""},
 		{"hairpin_output", (choice & 32) != 0 ? "1" : "0"},
 		{"untranslated", (choice & 64) != 0 ? "10.0.0.2/31, 10.1.0.0/16" : ""},
 		{"forwards", (choice & 128) != 0 ? "udp 203.0.113.0:3001 10.0.0.1:7" : ""},
