@@ -58,11 +58,14 @@ def cloud() -> Iterator[Any]:
 def listed(cloud: Any) -> dict[str, set[str]]:
     """Identifiers of all that there is of each kind, with when it was changed last where that is told."""
     found = {}
+    projects = {one.id for one in cloud.identity.projects()}
     for name, kind in KINDS.items():
         every = (
             {"all_projects": True} if name == "server" else {"is_public": None} if name == "flavor" else {}
         )
         things = list(getattr(getattr(cloud, kind.service), kind.plural)(**every))
+        if name == "security group":  # Neutron makes each project one when that asks for the first time
+            things = [one for one in things if one.name != "default" or one.project_id not in projects]
         found[name] = {f"{one.id} {getattr(one, 'revision_number', '')}" for one in things}
     return found
 
