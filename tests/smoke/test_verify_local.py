@@ -33,6 +33,7 @@ pytestmark = [
 WEIR = (sys.executable, "-c", "from weir.cli.main import main; main()")
 SUT = """weir: 1
 name: tiny
+suites: [healthcheck]
 local: {{compute_nodes: {nodes}, security: {security}, isolation: {isolation}}}
 case_time_limit_s: 60
 sla: {{time_s: {{max: 60}}}}

@@ -83,6 +83,7 @@ def test_every_call_is_set_up_and_ended_and_all_counts_agree(variant: str, tmp_p
     assert "20 of 20 succeeded" in (out / "report.html").read_text()
 
 
+@pytest.mark.slow
 def test_media_comes_back_to_who_sent_it(tmp_path: Path) -> None:
     done, _ = verify(sut(tmp_path, variant="proxy", media=True, talk_s=1.0), *only("sip_calls"))
     assert done.returncode == OK, done.stderr + done.stdout
@@ -104,6 +105,7 @@ def test_a_search_ends_with_a_rate_at_which_calls_succeed(tmp_path: Path) -> Non
     assert 2 <= capacity.rate_cps <= 40
 
 
+@pytest.mark.slow
 def test_a_wrong_key_fails_registration_with_what_sipp_says_of_it(tmp_path: Path) -> None:
     script = (
         "for word; do case $word in register.csv) "
@@ -152,6 +154,7 @@ def test_a_function_that_dies_in_the_middle_of_calls_fails_the_case_at_once(
     assert failed.not_removed is None
 
 
+@pytest.mark.slow
 def test_a_subscriber_server_that_is_silent_fails_registration_with_its_causes(
     tmp_path: Path, untouched: Path
 ) -> None:
