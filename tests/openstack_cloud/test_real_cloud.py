@@ -194,7 +194,7 @@ def stopped(name: str) -> Iterator[None]:
     ("service", "case", "why"),
     [
         ("nova-compute", "singlevm1", "server vm is still build after"),
-        ("neutron-dhcp-agent", "singlevm1", "."),
+        ("neutron-dhcp-agent", "singlevm1", "still build after|by SSH at"),
         ("neutron-server", "tenantnetwork1", "timed out|not begun within|not ended within"),
     ],
 )
