@@ -48,6 +48,8 @@ def test_an_older_result_is_read_with_all_that_was_in_it() -> None:
             for trial in (*case["trials"], *case["curve"]):
                 trial["paces"] = trial.pop("core_speeds")
                 assert trial.pop("doubted") == []
+                for stream in trial["streams"]:
+                    assert (stream.pop("counted_offered"), stream.pop("counted_lost")) == (None, None)
             for found in case["throughput"]:
                 assert (found.pop("searches"), found.pop("unmeasured")) == (0, False)  # not known then
                 for one in found["rounds"]:
