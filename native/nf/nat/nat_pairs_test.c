@@ -154,6 +154,25 @@ it_answers_an_echo_of_a_host_of_its_network(void **state)
 }
 
 static void
+with_filtering_it_reaches_a_mapping_only_if_it_was_sent_to(void **state)
+{
+	struct seen seen;
+	char external[32];
+	uint16_t port;
+
+	(void)state;
+	START({"addresses", FLOATING " " PAIRED}, {"filtering", "address-and-port-dependent"});
+	seen = outbound(UDP, INSIDE, 5000, REMOTE, 80);
+	snprintf(external, sizeof(external), "%.*s", (int)strcspn(seen.source, ":"), seen.source);
+	port = port_in(seen.source);
+	assert_string_equal(outbound(UDP, PAIRED, 53, external, port).drop, "filtered");
+	assert_null(outbound(UDP, INSIDE, 5000, FLOATING, 53).drop);
+	seen = outbound(UDP, PAIRED, 53, external, port);
+	assert_null(seen.drop);
+	assert_string_equal(seen.destination, INSIDE ":5000");
+}
+
+static void
 fragments_of_it_need_not_wait_for_each_other(void **state)
 {
 	struct weir_test_ipv4 later = {.src = PAIRED,
@@ -257,6 +276,7 @@ main(void)
 		cmocka_unit_test(within_its_network_it_is_reached_by_its_floating_address_too),
 		cmocka_unit_test(it_reaches_what_another_host_of_its_network_has_mapped),
 		cmocka_unit_test(it_answers_an_echo_of_a_host_of_its_network),
+		cmocka_unit_test(with_filtering_it_reaches_a_mapping_only_if_it_was_sent_to),
 		cmocka_unit_test(fragments_of_it_need_not_wait_for_each_other),
 		cmocka_unit_test(
 			an_error_about_its_packet_reaches_it_and_names_the_packet_that_it_sent),

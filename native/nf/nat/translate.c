@@ -207,9 +207,12 @@ hairpin(const struct work *work, const struct weir_headers *headers, struct weir
 
 	if (nat_paired_inside(&nat->pairs, tuple->dst_ip) != 0) {
 		from = mapping_of(work, headers, action);
-		if (from == NULL)
+		if (from == NULL || (nat->filtering != NAT_FILTER_NONE &&
+				     !filter(work, from, WEIR_OUTBOUND, tuple->dst_ip,
+					     tuple->dst_port, action, NULL)))
 			return;
 		action->once = true;
+		action->invalidation = NULL;
 		action->counters[0] = counter_of(from, WEIR_OUTBOUND, headers);
 		if (is_control(headers))
 			control(work, from, WEIR_OUTBOUND, tuple->dst_ip, tuple->dst_port,
@@ -338,8 +341,17 @@ paired(const struct work *work, uint16_t index, struct weir_action *action)
 			nat_drop(action, NAT_DROP_NO_MAPPING);
 			return;
 		}
+		if (nat->filtering != NAT_FILTER_NONE &&
+		    !filter(work, to, WEIR_INBOUND, nat_paired_external(&nat->pairs, tuple->src_ip),
+			    tuple->src_port, action, NULL))
+			return;
 		action->once = true;
+		action->invalidation = NULL;
 		action->counters[0] = counter_of(to, WEIR_INBOUND, headers);
+		if (is_control(headers))
+			control(work, to, WEIR_INBOUND,
+				nat_paired_external(&nat->pairs, tuple->src_ip), tuple->src_port,
+				headers->tcp_flags);
 		set_destination(to, action);
 		action->has_egress = nat->hairpin_output != 0;
 		action->egress = nat->hairpin_output;
