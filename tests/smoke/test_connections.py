@@ -15,7 +15,7 @@ import pytest
 
 from weir import fabric
 from weir.fabric import namespace
-from weir.fabric.function.connections import followed
+from weir.fabric.function.connections import followed, forget
 from weir.lab import Lab, load_lab
 from weir.lab.connections import ConnectionGoal
 from weir.plan.connections import connections
@@ -198,7 +198,7 @@ def test_linux_forgets_connections_between_trials_too(tmp_path: Path) -> None:
         (function,) = chain.topology.namespaced()
         with namespace.inside(chain.topology.namespace_of(function)):
             assert followed() > 0
-            chain.deployment.forget_connections()
+            forget(chain.topology)
             assert followed() == 0
 
 

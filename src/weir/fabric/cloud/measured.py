@@ -14,9 +14,10 @@ from weir.fabric.cloud.counters import CloudCounters
 from weir.fabric.cloud.switch import userspace
 from weir.fabric.cloud.watch import VSWITCHD, CloudWatch
 from weir.fabric.counters import Counter
-from weir.fabric.deployment import Deployment, threads_of
+from weir.fabric.deployment import Deployment
 from weir.fabric.openvswitch import version
 from weir.fabric.outside import TakenWatch, taking_part
+from weir.fabric.outside.reading import threads_of
 from weir.plan.cloud.tester import TO_PORT
 
 _PERMANENT, _KNOWN = 0x80, 0x02 | 0x04 | 0x08 | 0x10

@@ -11,7 +11,7 @@ from pyroute2.netlink.exceptions import NetlinkError
 
 from weir.base.error import FabricError
 from weir.base.topology import Topology
-from weir.fabric import namespace
+from weir.fabric import namespace, stop_signals
 
 COUNT = Path("/proc/sys/net/netfilter/nf_conntrack_count")
 """Of the calling thread's namespace; absent where the kernel follows none."""
@@ -19,7 +19,12 @@ COUNT = Path("/proc/sys/net/netfilter/nf_conntrack_count")
 
 def forget(topology: Topology) -> None:
     """Those of Linux's functions end. What programs, containers and guests remember stays. FabricError where
-    the kernel does not let them end."""
+    the kernel does not let them end. Ctrl-C waits for its end: pyroute2 would swallow it."""
+    with stop_signals.held():
+        _forget(topology)
+
+
+def _forget(topology: Topology) -> None:
     for node in topology.namespaced():
         if node.kernel is None:
             continue

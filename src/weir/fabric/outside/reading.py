@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -112,6 +112,11 @@ def thread_numbers(pid: int) -> list[int]:
     with suppress(OSError):
         return [int(task.name) for task in Path(f"/proc/{pid}/task").iterdir()]
     return []
+
+
+def threads_of(pids: Iterable[int]) -> set[int]:
+    """Numbers of the threads that these processes have now."""
+    return {tid for pid in pids for tid in thread_numbers(pid)}
 
 
 def _schedstat(task: Path) -> str | None:

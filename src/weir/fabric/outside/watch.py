@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from weir.base.topology import KERNEL_PORT_KINDS, Topology
 from weir.fabric.outside.loads import core_loads, pmd_areas, softirq_areas, syscall_areas, thread_areas
 from weir.fabric.outside.perf import Perf, require_perf
-from weir.fabric.outside.reading import Reading, read, thread_numbers
+from weir.fabric.outside.reading import Reading, read, threads_of
 from weir.fabric.outside.stacks import Sampled, sampled
 from weir.fabric.step_handlers import Site
 from weir.results.result import AreaLoad, CoreLoad
@@ -91,8 +91,7 @@ class Watch:
     def _stacks(self) -> dict[int, Sampled] | None:
         if self._perf is None:
             return None
-        pids = [pid for each in self._processes().values() for pid in each]
-        ours = {number for pid in pids for number in thread_numbers(pid)}
+        ours = threads_of(pid for each in self._processes().values() for pid in each)
         script = self._perf.end()
         self._perf = None
         return sampled(script, ours)

@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Container, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from weir import plan
 from weir.base.topology import Topology
+from weir.fabric.function.connections import forget
 from weir.lab import Lab
 from weir.lab.frames import CONNECTIONS, mean_frame_bytes
 from weir.lab.ways import Way
@@ -114,7 +116,7 @@ class ConnectionsCampaign(Campaign):
             outside=chain.deployment.watch(sample_stacks=way.lab.measure.sample_stacks)
             if counted
             else NOTHING,
-            forget=Sessions(chain.client, chain.deployment.forget_connections).forget,
+            forget=Sessions(chain.client, partial(forget, chain.topology)).forget,
         )
 
 
