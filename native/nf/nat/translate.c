@@ -8,9 +8,7 @@
 #include <rte_ip.h>
 #include <rte_tcp.h>
 
-#include "packet/icmp_error.h"
-
-#include "nat.h"
+#include "decision.h"
 
 enum kind {
 	KIND_ENDPOINT, /* has ports or an identifier: translated by its endpoint */
@@ -27,15 +25,6 @@ is_icmp_echo(const struct rte_mbuf *packet, const struct weir_headers *headers)
 	uint8_t type = *rte_pktmbuf_mtod_offset(packet, const uint8_t *, headers->l4_offset);
 
 	return type == RTE_IP_ICMP_ECHO_REQUEST || type == RTE_IP_ICMP_ECHO_REPLY;
-}
-
-/* Who is asked by an address that many share cannot be told; who asked, by the identifier. */
-static inline bool
-is_echo_request(const struct rte_mbuf *packet, const struct weir_headers *headers)
-{
-	return headers->tuple.protocol == IPPROTO_ICMP &&
-	       *rte_pktmbuf_mtod_offset(packet, const uint8_t *, headers->l4_offset) ==
-		       RTE_IP_ICMP_ECHO_REQUEST;
 }
 
 /* Whether it goes from one inside network to another. */
@@ -86,72 +75,22 @@ is_paired(const struct nat *nat, const struct weir_headers *headers, enum weir_d
 			: nat_paired_inside(&nat->pairs, headers->tuple.dst_ip)) != 0;
 }
 
-/* ICMP's identifier is both ports of the tuple. */
-static inline void
-set_source(const struct nat_session *session, struct weir_action *action)
-{
-	action->set |= WEIR_SET_SRC_IP | WEIR_SET_SRC_PORT;
-	action->src_ip = session->external.ip;
-	action->src_port = session->external.port;
-	if (session->inside.protocol == IPPROTO_ICMP) {
-		action->set |= WEIR_SET_DST_PORT;
-		action->dst_port = session->external.port;
-	}
-}
-
-static inline void
-set_destination(const struct nat_session *session, struct weir_action *action)
-{
-	action->set |= WEIR_SET_DST_IP | WEIR_SET_DST_PORT;
-	action->dst_ip = session->inside.ip;
-	action->dst_port = session->inside.port;
-	if (session->inside.protocol == IPPROTO_ICMP) {
-		action->set |= WEIR_SET_SRC_PORT;
-		action->src_port = session->inside.port;
-	}
-}
-
-/* What all of one decision needs. */
-struct work {
-	struct nat *nat;
-	const struct weir_batch *batch;
-	uint32_t now;
-};
-
-static inline bool
-is_control(const struct weir_headers *headers)
-{
-	return (headers->tcp_flags & WEIR_TCP_EVENTS) != 0;
-}
-
 /* The mapping's counters say whether its connections were ever answered: what the fast path counted
  * is theirs first. */
-static void
-control(const struct work *work, struct nat_session *session, enum weir_direction direction,
-	uint32_t remote_ip, uint16_t remote_port, uint8_t tcp_flags)
+void
+nat_follow_control(const struct nat_work *work, struct nat_session *session,
+		   enum weir_direction direction, uint32_t remote_ip, uint16_t remote_port,
+		   uint8_t tcp_flags)
 {
 	weir_flow_cache_flush_for(work->batch->cache, &nat_life(work->nat, session)->invalidation);
 	nat_tcp_control(work->nat, session, direction, remote_ip, remote_port, tcp_flags,
 			work->now);
 }
 
-/* What counts the packet for the mapping, and so refreshes it; TCP's control segments are followed
- * by nat_tcp_control() instead. */
-static inline struct weir_counter *
-counter_of(struct nat_session *session, enum weir_direction direction,
-	   const struct weir_headers *headers)
-{
-	if (unlikely(is_control(headers)))
-		return NULL;
-	return direction == WEIR_OUTBOUND ? &session->outbound : &session->inbound;
-}
-
-/* With filtering: the permission that the packet gives or needs, which `counter` then counts if it
- * is not NULL. False: there is none, and the packet is dropped. */
-static bool
-filter(const struct work *work, struct nat_session *session, enum weir_direction direction,
-       uint32_t remote_ip, uint16_t remote_port, struct weir_action *action,
-       struct weir_counter **counter)
+bool
+nat_filter(const struct nat_work *work, struct nat_session *session, enum weir_direction direction,
+	   uint32_t remote_ip, uint16_t remote_port, struct weir_action *action,
+	   struct weir_counter **counter)
 {
 	struct nat_remote *remote;
 
@@ -175,9 +114,9 @@ filter(const struct work *work, struct nat_session *session, enum weir_direction
 	return true;
 }
 
-/* The mapping of an inside endpoint, made now if need be; NULL: the packet is dropped. */
-static struct nat_session *
-mapping_of(const struct work *work, const struct weir_headers *headers, struct weir_action *action)
+struct nat_session *
+nat_mapping_of(const struct nat_work *work, const struct weir_headers *headers,
+	       struct weir_action *action)
 {
 	const struct weir_tuple *tuple = &headers->tuple;
 	struct nat_session *session = nat_session_find(
@@ -194,95 +133,38 @@ mapping_of(const struct work *work, const struct weir_headers *headers, struct w
 	return session;
 }
 
-/* From inside to the external endpoint of another inside host: both ends are translated (RFC 4787,
- * REQ-9a: with the external source). It rests on two mappings, so each packet is decided anew. */
-static void
-hairpin(const struct work *work, const struct weir_headers *headers, struct weir_action *action)
-{
-	const struct weir_tuple *tuple = &headers->tuple;
-	struct nat *nat = work->nat;
-	struct nat_session *to = nat_session_find(nat, nat->by_external, tuple->dst_ip,
-						  tuple->dst_port, tuple->protocol);
-	struct nat_session *from;
-
-	if (nat_paired_inside(&nat->pairs, tuple->dst_ip) != 0) {
-		from = mapping_of(work, headers, action);
-		if (from == NULL || (nat->filtering != NAT_FILTER_NONE &&
-				     !filter(work, from, WEIR_OUTBOUND, tuple->dst_ip,
-					     tuple->dst_port, action, NULL)))
-			return;
-		action->once = true;
-		action->invalidation = NULL;
-		action->counters[0] = counter_of(from, WEIR_OUTBOUND, headers);
-		if (is_control(headers))
-			control(work, from, WEIR_OUTBOUND, tuple->dst_ip, tuple->dst_port,
-				headers->tcp_flags);
-		set_source(from, action);
-		nat_hairpin_to_pair(nat, tuple->dst_ip, action);
-		return;
-	}
-	if (to == NULL || tuple->protocol == IPPROTO_ICMP) {
-		bool ours =
-			nat_owns_lane(nat, nat_external_lane(nat, tuple->dst_ip, tuple->dst_port));
-
-		nat_drop(action, ours ? NAT_DROP_NO_MAPPING : NAT_DROP_OTHER_WORKER);
-		return;
-	}
-	from = mapping_of(work, headers, action);
-	if (from == NULL)
-		return;
-	if (nat->filtering != NAT_FILTER_NONE &&
-	    (!filter(work, from, WEIR_OUTBOUND, tuple->dst_ip, tuple->dst_port, action, NULL) ||
-	     !filter(work, to, WEIR_INBOUND, from->external.ip, from->external.port, action, NULL)))
-		return;
-	action->once = true;
-	action->invalidation = NULL;
-	action->counters[0] = counter_of(from, WEIR_OUTBOUND, headers);
-	action->counters[1] = counter_of(to, WEIR_INBOUND, headers);
-	if (is_control(headers)) {
-		control(work, from, WEIR_OUTBOUND, tuple->dst_ip, tuple->dst_port,
-			headers->tcp_flags);
-		control(work, to, WEIR_INBOUND, from->external.ip, from->external.port,
-			headers->tcp_flags);
-	}
-	set_source(from, action);
-	set_destination(to, action);
-	action->has_egress = nat->hairpin_output != 0;
-	action->egress = nat->hairpin_output;
-}
-
 static inline void
-outbound(const struct work *work, struct nat_session *session, const struct weir_headers *headers,
-	 struct weir_action *action)
+outbound(const struct nat_work *work, struct nat_session *session,
+	 const struct weir_headers *headers, struct weir_action *action)
 {
 	const struct weir_tuple *tuple = &headers->tuple;
 
 	if (unlikely(nat_leads_inside(work->nat, tuple->dst_ip))) {
-		hairpin(work, headers, action);
+		nat_hairpin(work, headers, action);
 		return;
 	}
 	if (unlikely(session == NULL)) {
-		session = mapping_of(work, headers, action);
+		session = nat_mapping_of(work, headers, action);
 		if (session == NULL)
 			return;
 	}
 	action->invalidation = &nat_life(work->nat, session)->invalidation;
 	if (work->nat->filtering != NAT_FILTER_NONE &&
-	    !filter(work, session, WEIR_OUTBOUND, tuple->dst_ip, tuple->dst_port, action,
-		    &action->counters[1]))
+	    !nat_filter(work, session, WEIR_OUTBOUND, tuple->dst_ip, tuple->dst_port, action,
+			&action->counters[1]))
 		return;
-	action->counters[0] = counter_of(session, WEIR_OUTBOUND, headers);
-	if (unlikely(is_control(headers))) {
+	action->counters[0] = nat_counter_of(session, WEIR_OUTBOUND, headers);
+	if (unlikely(nat_is_control(headers))) {
 		action->once = true;
-		control(work, session, WEIR_OUTBOUND, tuple->dst_ip, tuple->dst_port,
-			headers->tcp_flags);
+		nat_follow_control(work, session, WEIR_OUTBOUND, tuple->dst_ip, tuple->dst_port,
+				   headers->tcp_flags);
 	}
-	set_source(session, action);
+	nat_set_source(session, action);
 }
 
 static inline void
-inbound(const struct work *work, struct nat_session *session, const struct weir_headers *headers,
-	struct weir_action *action)
+inbound(const struct nat_work *work, struct nat_session *session,
+	const struct weir_headers *headers, struct weir_action *action)
 {
 	const struct weir_tuple *tuple = &headers->tuple;
 
@@ -292,77 +174,21 @@ inbound(const struct work *work, struct nat_session *session, const struct weir_
 	}
 	action->invalidation = &nat_life(work->nat, session)->invalidation;
 	if (work->nat->filtering != NAT_FILTER_NONE &&
-	    !filter(work, session, WEIR_INBOUND, tuple->src_ip, tuple->src_port, action,
-		    &action->counters[1]))
+	    !nat_filter(work, session, WEIR_INBOUND, tuple->src_ip, tuple->src_port, action,
+			&action->counters[1]))
 		return;
-	action->counters[0] = counter_of(session, WEIR_INBOUND, headers);
-	if (unlikely(is_control(headers))) {
+	action->counters[0] = nat_counter_of(session, WEIR_INBOUND, headers);
+	if (unlikely(nat_is_control(headers))) {
 		action->once = true;
-		control(work, session, WEIR_INBOUND, tuple->src_ip, tuple->src_port,
-			headers->tcp_flags);
+		nat_follow_control(work, session, WEIR_INBOUND, tuple->src_ip, tuple->src_port,
+				   headers->tcp_flags);
 	}
-	set_destination(session, action);
-}
-
-/* Neither ports nor a mapping matter, but for a host that is asked by what mappings share. */
-static void
-paired(const struct work *work, uint16_t index, struct weir_action *action)
-{
-	struct nat *nat = work->nat;
-	const struct weir_batch *batch = work->batch;
-	struct rte_mbuf *packet = batch->packet[index];
-	const struct weir_headers *headers = &batch->headers[index];
-	const struct weir_tuple *tuple = &headers->tuple;
-	bool is_fragment = (headers->flags & WEIR_HEADER_LATER_FRAGMENT) != 0;
-	struct weir_icmp_error error;
-
-	if (unlikely((headers->flags & WEIR_HEADER_L4_CUT) != 0)) {
-		nat_drop(action, NAT_DROP_TRUNCATED);
-		return;
-	}
-	if (tuple->protocol == IPPROTO_ICMP && !is_fragment &&
-	    weir_icmp_error_parse(packet, headers, &error)) {
-		nat_icmp_error(nat, packet, headers, batch->direction, action);
-		return;
-	}
-	if (batch->direction == WEIR_INBOUND) {
-		action->set |= WEIR_SET_DST_IP;
-		action->dst_ip = nat_paired_inside(&nat->pairs, tuple->dst_ip);
-		return;
-	}
-	if (!nat_hairpin_to_pair(nat, tuple->dst_ip, action) &&
-	    nat_is_external(nat, tuple->dst_ip)) {
-		struct nat_session *to =
-			is_fragment ? NULL
-				    : nat_session_find(nat, nat->by_external, tuple->dst_ip,
-						       tuple->dst_port, tuple->protocol);
-
-		if (to == NULL || is_echo_request(packet, headers)) {
-			nat_drop(action, NAT_DROP_NO_MAPPING);
-			return;
-		}
-		if (nat->filtering != NAT_FILTER_NONE &&
-		    !filter(work, to, WEIR_INBOUND, nat_paired_external(&nat->pairs, tuple->src_ip),
-			    tuple->src_port, action, NULL))
-			return;
-		action->once = true;
-		action->invalidation = NULL;
-		action->counters[0] = counter_of(to, WEIR_INBOUND, headers);
-		if (is_control(headers))
-			control(work, to, WEIR_INBOUND,
-				nat_paired_external(&nat->pairs, tuple->src_ip), tuple->src_port,
-				headers->tcp_flags);
-		set_destination(to, action);
-		action->has_egress = nat->hairpin_output != 0;
-		action->egress = nat->hairpin_output;
-	}
-	action->set |= WEIR_SET_SRC_IP;
-	action->src_ip = nat_paired_external(&nat->pairs, tuple->src_ip);
+	nat_set_destination(session, action);
 }
 
 /* Neither an endpoint's packet nor frequent. */
 static void
-unusual(const struct work *work, uint16_t index, unsigned int kind, struct weir_action *action)
+unusual(const struct nat_work *work, uint16_t index, unsigned int kind, struct weir_action *action)
 {
 	const struct weir_batch *batch = work->batch;
 	const struct weir_headers *headers = &batch->headers[index];
@@ -371,7 +197,7 @@ unusual(const struct work *work, uint16_t index, unsigned int kind, struct weir_
 	case KIND_UNTRANSLATED:
 		break;
 	case KIND_PAIRED:
-		paired(work, index, action);
+		nat_paired(work, index, action);
 		break;
 	case KIND_LATER_FRAGMENT:
 		nat_fragment_follow(work->nat, batch, index, action);
@@ -391,7 +217,7 @@ static __rte_always_inline void
 decide(struct nat *nat, const struct weir_batch *batch, struct weir_action *actions,
        const enum weir_direction direction)
 {
-	const struct work work = {nat, batch, weir_session_time(batch->now_tsc)};
+	const struct nat_work work = {nat, batch, weir_session_time(batch->now_tsc)};
 	uint8_t kinds[WEIR_BURST];
 	struct nat_endpoint endpoints[WEIR_BURST];
 	const void *keys[WEIR_BURST];
