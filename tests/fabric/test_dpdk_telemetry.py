@@ -105,7 +105,8 @@ def test_it_stands_where_the_command_says() -> None:
 
 def test_only_what_was_lost_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """A driver counts a packet that waits as often as the program tries to send it."""
-    from weir.base.topology import Link, Node, Port, ProgramFunction, Topology
+    from weir.base.node import Node, Port, ProgramFunction
+    from weir.base.topology import Link, Topology
     from weir.fabric.counters import Counter
     from weir.fabric.function import counters
 

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from weir.base.error import FabricError
-from weir.base.topology import KernelFunction, Node, Port
+from weir.base.node import KernelFunction, Node, Port
 from weir.fabric.counters import Counter, counted_once
 from weir.fabric.function.counters import _nft_drops, generated, ip_drops, lost, nft_drops
 from weir.fabric.function.port import _steer, core_mask

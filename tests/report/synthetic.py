@@ -6,7 +6,8 @@ from __future__ import annotations
 import random
 from typing import Any, Literal
 
-from weir.base.topology import Link, Node, Port, PortKind, Topology
+from weir.base.node import Node, Port, PortKind
+from weir.base.topology import Link, Topology
 from weir.results.result import (
     Case,
     Ceiling,

@@ -9,7 +9,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from weir.base.topology import PortKind, Topology
+from weir.base.node import PortKind
+from weir.base.topology import Topology
 from weir.report.page.topology_picture import description, picture
 
 from .synthetic import TECHNOLOGIES, setup, topology

@@ -15,7 +15,8 @@ from weir.cli.end_hosts import host_lines
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from weir.base.topology import Port, Topology
+    from weir.base.node import Port
+    from weir.base.topology import Topology
     from weir.fabric import Deployment
     from weir.protocol.ledger import Ledger
 

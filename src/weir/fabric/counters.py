@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from weir.base.topology import Link, Port, Topology, switch_namespace, taps
+from weir.base.node import Port
+from weir.base.topology import Link, Topology, switch_namespace, taps
 from weir.fabric import namespace
 from weir.fabric.openvswitch import ports_shown
 from weir.fabric.step_handlers import Site

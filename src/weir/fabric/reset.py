@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from weir.base.node import PortKind
 from weir.base.step import StepKind
-from weir.base.topology import PortKind
 from weir.fabric.host import isolated
 from weir.fabric.journal import Entry
 from weir.fabric.links import index

@@ -7,7 +7,7 @@ import ipaddress
 from collections.abc import Iterator, Sequence
 
 from weir.base.cores import cpus_text
-from weir.base.topology import STANDARD_FRAME_BYTES, is_jumbo
+from weir.base.node import STANDARD_FRAME_BYTES, is_jumbo
 from weir.lab.complaint import Complaint, show
 from weir.lab.delay import Load, load_of
 from weir.lab.frames import (

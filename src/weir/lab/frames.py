@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 from pydantic import PlainValidator, WithJsonSchema
 
-from weir.base.topology import MAX_FRAME_BYTES, STANDARD_FRAME_BYTES
+from weir.base.node import MAX_FRAME_BYTES, STANDARD_FRAME_BYTES
 
 VLAN_TAG_BYTES = 4
 FRAME_OVERHEAD_BYTES = 20

@@ -8,8 +8,8 @@ from typing import Annotated, get_args
 from pydantic import AliasChoices, Field
 
 from weir.base.cores import CpuList
+from weir.base.node import Architecture, Forwarder, FunctionKind
 from weir.base.record import LabSection
-from weir.base.topology import Architecture, Forwarder, FunctionKind
 from weir.lab.kernel import ContainerOptions, KernelOptions, ProgramOptions
 from weir.lab.nf import Scalar
 from weir.lab.router import RouterOptions

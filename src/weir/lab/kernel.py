@@ -12,8 +12,8 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
+from weir.base.node import ProgramPorts
 from weir.base.record import LabSection
-from weir.base.topology import ProgramPorts
 from weir.lab.units import Seconds
 
 Word = Annotated[str, Field(max_length=4096, pattern=r"^[^\x00]*$")]

@@ -7,8 +7,8 @@ from typing import Literal, get_args
 
 from pydantic import Field
 
+from weir.base.node import Accelerator, Forwarder
 from weir.base.record import LabSection
-from weir.base.topology import Accelerator, Forwarder
 from weir.lab.units import Seconds
 
 FORWARDERS: tuple[Forwarder, ...] = get_args(Forwarder)

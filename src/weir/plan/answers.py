@@ -6,7 +6,8 @@ A function between may translate the left end's addresses and ports, to what onl
 
 from __future__ import annotations
 
-from weir.base.topology import Node, Topology
+from weir.base.node import Node
+from weir.base.topology import Topology
 from weir.lab.frames import CAPTURE
 from weir.lab.lab import Lab
 from weir.lab.packet_fields import PacketFieldName

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from weir.base.topology import Node, NodeNf, Topology
+from weir.base.node import Node, NodeNf
+from weir.base.topology import Topology
 from weir.lab.lab import Lab
 from weir.lab.nf import Scalar, network_functions
 from weir.lab.router import INSIDE

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Literal
 
-from weir.base.topology import NodeNf
+from weir.base.node import NodeNf
 from weir.lab.nf import Scalar, network_functions
 
 Protocol = Literal["IPv4", "ARP", "IPv6", "Neighbor Discovery"]

@@ -13,19 +13,9 @@ from dataclasses import replace
 from typing import get_args
 
 from weir.base.error import USAGE
+from weir.base.node import HOST_PORT, Node, Port, Side
 from weir.base.step import Step
-from weir.base.topology import (
-    HOST_PORT,
-    EndHost,
-    Link,
-    Neighbour,
-    Node,
-    Port,
-    Side,
-    Topology,
-    namespace,
-    token_of,
-)
+from weir.base.topology import EndHost, Link, Neighbour, Topology, namespace, token_of
 from weir.lab.lab import Lab
 from weir.lab.traffic import IpVersion
 from weir.plan.carried import Protocol, carried

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from weir.base.topology import KERNEL_PORT_KINDS, Topology
+from weir.base.node import KERNEL_PORT_KINDS
+from weir.base.topology import Topology
 from weir.lab.execution import SWITCH_KINDS, Area, AreaPath, Execution, StageUse
 from weir.lab.frames import CAPTURE, CONNECTIONS, mean_frame_bytes
 from weir.lab.function import NfOptions

@@ -18,9 +18,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from weir.base.node import KernelFunction, Node, Port, ProgramFunction
 from weir.base.si import MS_PER_S
 from weir.base.step import Step
-from weir.base.topology import KernelFunction, Node, Port, ProgramFunction, Topology
+from weir.base.topology import Topology
 from weir.lab.kernel import SIDES, filled
 from weir.lab.lab import Lab
 from weir.lab.packet_fields import PacketFields

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from weir.base.topology import KERNEL_PORT_KINDS, Node, Port, ProgramFunction, Topology
+from weir.base.node import KERNEL_PORT_KINDS, Node, Port, ProgramFunction
+from weir.base.topology import Topology
 from weir.lab.function import NfOptions
 from weir.lab.kernel import EAL
 from weir.lab.lab import Lab

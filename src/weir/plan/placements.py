@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from weir.base.cores import Cores
-from weir.base.topology import Architecture
+from weir.base.node import Architecture
 from weir.lab.function import ARCHITECTURES, FunctionOptions
 from weir.lab.function_check import function_complaints
 from weir.lab.lab import Chain, Lab

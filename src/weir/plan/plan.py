@@ -8,15 +8,9 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Self
 
+from weir.base.node import KERNEL_PORT_KINDS, PROGRAM_PEERS, STANDARD_FRAME_BYTES, UNOPENED_PORT_KINDS, Port
 from weir.base.step import Step
-from weir.base.topology import (
-    KERNEL_PORT_KINDS,
-    PROGRAM_PEERS,
-    STANDARD_FRAME_BYTES,
-    UNOPENED_PORT_KINDS,
-    Port,
-    Topology,
-)
+from weir.base.topology import Topology
 from weir.lab.capture import SIDES, Capture
 from weir.lab.frames import CAPTURE, IMIX_PREFIX
 from weir.lab.lab import Lab

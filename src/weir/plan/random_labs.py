@@ -18,8 +18,8 @@ from typing import Any
 from pydantic import ValidationError
 from ruamel.yaml import YAML
 
+from weir.base.node import is_jumbo
 from weir.base.record import fault_text
-from weir.base.topology import is_jumbo
 from weir.lab.check import complaints
 from weir.lab.frames import IMIX_BYTES
 from weir.lab.function import ARCHITECTURES, NfOptions

@@ -7,7 +7,7 @@ from __future__ import annotations
 from pathlib import PurePosixPath
 
 from weir.base.error import ChainError
-from weir.base.topology import (
+from weir.base.node import (
     GUESTS,
     HOST_PORT,
     KERNEL_PORT_KINDS,
@@ -15,7 +15,6 @@ from weir.base.topology import (
     PROGRAM_PEERS,
     ContainerBundle,
     KernelFunction,
-    Link,
     Machine,
     Node,
     NodeNf,
@@ -23,11 +22,8 @@ from weir.base.topology import (
     PortKind,
     ProgramFunction,
     Side,
-    Topology,
-    mac,
-    namespace,
-    token_of,
 )
+from weir.base.topology import Link, Topology, mac, namespace, token_of
 from weir.lab.frames import untagged_max_bytes
 from weir.lab.function import DEFAULT_FASTPATH_FLOWS, DEFAULT_STATE_CORES, DEFAULT_WORKERS, FunctionOptions
 from weir.lab.kernel import ProgramOptions, words_of

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from weir.base.cores import Cores
-from weir.base.topology import Architecture
+from weir.base.node import Architecture
 from weir.lab.check import complaints
 from weir.lab.frames import frame_sizes_bytes
 from weir.lab.function import ARCHITECTURES, FunctionOptions, NfOptions

@@ -9,17 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from weir.base.node import Machine, Node, Port
 from weir.base.step import Param, Step
-from weir.base.topology import (
-    Machine,
-    Node,
-    Port,
-    Topology,
-    source_pair,
-    switch_namespace,
-    target,
-    target_pair,
-)
+from weir.base.topology import Topology, source_pair, switch_namespace, target, target_pair
 from weir.lab.lab import Lab
 from weir.plan.architecture import function_areas
 from weir.plan.memory import GUEST_QUEUE_SIZE, guest_mbufs, guest_memory_mb

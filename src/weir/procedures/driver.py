@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 from weir import fabric, plan
 from weir.base.error import ChainError
-from weir.base.topology import PROGRAM_PEERS, Node, Topology
+from weir.base.node import PROGRAM_PEERS, Node
+from weir.base.topology import Topology
 from weir.fabric import stop_signals
 from weir.fabric.outside import TakenWatch
 from weir.lab import Chain, Lab

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from weir.base.topology import MAX_FRAME_BYTES, STANDARD_FRAME_BYTES
+from weir.base.node import MAX_FRAME_BYTES, STANDARD_FRAME_BYTES
 
 Mac = Annotated[str, Field(pattern=r"^[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}$")]
 QueueSize = Annotated[int, Field(ge=32, le=32768)]

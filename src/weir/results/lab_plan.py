@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from weir.base.node import Architecture
 from weir.base.record import FixedRecord, document_schema
-from weir.base.topology import Architecture
 
 LAB_PLAN_VERSION = 2
 

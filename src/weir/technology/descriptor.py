@@ -12,9 +12,10 @@ from pydantic import Field
 
 from weir.base.cores import Cores
 from weir.base.error import WeirError
+from weir.base.node import PortKind, ProgramPorts
 from weir.base.record import LabSection
 from weir.base.step import Step
-from weir.base.topology import PortKind, ProgramPorts, Topology
+from weir.base.topology import Topology
 
 QueueSize = Literal[256, 512, 1024, 2048, 4096, 8192]
 QUEUE = "descriptors of each virtio ring; small rings lose packets when the host stalls a core"

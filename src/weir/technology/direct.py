@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from weir.base.topology import PortKind
+from weir.base.node import PortKind
 from weir.technology.descriptor import QUEUE, Forwarding, QueueSize, Technology, TechnologyOptions
 
 

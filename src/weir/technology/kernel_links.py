@@ -8,8 +8,9 @@ kernel then drops what weir-dp has already got a copy of at its first look, inst
 
 from __future__ import annotations
 
+from weir.base.node import UNFINISHED_REFUSED, Port
 from weir.base.step import Step
-from weir.base.topology import UNFINISHED_REFUSED, Link, Port, Topology, switch_namespace
+from weir.base.topology import Link, Topology, switch_namespace
 
 # The kernel must not send anything of its own into the chain: every packet there is counted.
 _QUIET = [

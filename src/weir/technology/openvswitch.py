@@ -7,8 +7,9 @@ The daemons run in the switch's namespace, so that the bridges' own interfaces n
 
 from __future__ import annotations
 
+from weir.base.node import Port
 from weir.base.step import Step
-from weir.base.topology import Link, Port, Topology, switch_namespace
+from weir.base.topology import Link, Topology, switch_namespace
 from weir.technology.descriptor import AGEING_S
 
 DIRECTORY = "ovs"

@@ -6,8 +6,9 @@ from __future__ import annotations
 from pydantic import Field
 
 from weir.base.cores import CpuList
+from weir.base.node import HOST_PORT, Port
 from weir.base.step import Step
-from weir.base.topology import HOST_PORT, Link, Port, Topology
+from weir.base.topology import Link, Topology
 from weir.technology import openvswitch
 from weir.technology.descriptor import QUEUE, Forwarding, Need, QueueSize, Technology, TechnologyOptions
 from weir.technology.kernel_links import namespaces, veth

@@ -12,8 +12,9 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from weir.base.error import USAGE, WeirError
+from weir.base.node import Port
 from weir.base.step import Step
-from weir.base.topology import Port, Topology
+from weir.base.topology import Topology
 from weir.technology.descriptor import Need, Technology, TechnologyOptions
 
 

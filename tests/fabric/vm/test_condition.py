@@ -13,7 +13,7 @@ import pytest
 
 from weir import plan
 from weir.base.error import FabricError
-from weir.base.topology import GUESTS
+from weir.base.node import GUESTS
 from weir.fabric import process
 from weir.fabric.counters import Counter
 from weir.fabric.journal import Journal

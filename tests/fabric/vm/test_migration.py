@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from weir.base.error import FabricError
-from weir.base.topology import GUESTS
+from weir.base.node import GUESTS
 from weir.fabric.vm.migration import Limits, Migration
 from weir.fabric.vm.monitor import Monitor
 

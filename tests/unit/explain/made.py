@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from weir.base.topology import Architecture, Link, Node, NodeNf, Port, Topology, WireClass
+from weir.base.node import Architecture, Node, NodeNf, Port
+from weir.base.topology import Link, Topology, WireClass
 from weir.explain import CaseExplanation, explain_case
 from weir.results.explanation import LimitKind
 from weir.results.result import (

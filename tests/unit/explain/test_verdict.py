@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from weir.base.topology import KernelFunction, ProgramFunction, Topology
+from weir.base.node import KernelFunction, ProgramFunction
+from weir.base.topology import Topology
 from weir.results.result import Ceiling
 from weir.results.slices import LeftOut
 

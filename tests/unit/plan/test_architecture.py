@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from weir import plan
-from weir.base.topology import Node
+from weir.base.node import Node
 from weir.lab.function import ARCHITECTURES
 from weir.plan.architecture import ring_count
 

@@ -7,7 +7,7 @@ import itertools
 
 import pytest
 
-from weir.base.topology import NodeNf
+from weir.base.node import NodeNf
 from weir.lab.nf import Scalar
 from weir.plan.carried import carried
 

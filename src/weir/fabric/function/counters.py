@@ -16,7 +16,8 @@ from pathlib import Path
 from pyroute2 import IPRoute
 
 from weir.base.error import FabricError
-from weir.base.topology import Node, Port, Topology
+from weir.base.node import Node, Port
+from weir.base.topology import Topology
 from weir.fabric import namespace
 from weir.fabric.counters import Counter, Statistics, interfaces_of
 from weir.fabric.function.dpdk import telemetry

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from weir.base.error import FabricError
-from weir.base.topology import PROGRAM_DIRECTORY
+from weir.base.node import PROGRAM_DIRECTORY
 from weir.catalogue import CatalogueError, Ends
 from weir.catalogue.dpdk import Launch, launch
 from weir.fabric import hugepages

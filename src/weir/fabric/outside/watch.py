@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from weir.base.topology import KERNEL_PORT_KINDS, Topology
+from weir.base.node import KERNEL_PORT_KINDS
+from weir.base.topology import Topology
 from weir.fabric.outside.loads import core_loads, pmd_areas, softirq_areas, syscall_areas, thread_areas
 from weir.fabric.outside.perf import Perf, require_perf
 from weir.fabric.outside.reading import Reading, read, threads_of

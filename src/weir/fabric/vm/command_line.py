@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any, Literal
 
-from weir.base.topology import GUESTS
+from weir.base.node import GUESTS
 from weir.fabric.vm.image import PRIMARY_DRIVER
 from weir.plan.vm_steps import PCI_SLOTS, guest_cores
 

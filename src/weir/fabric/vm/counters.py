@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from weir.base.error import FabricError
-from weir.base.topology import Node, Topology, taps
+from weir.base.node import Node
+from weir.base.topology import Topology, taps
 from weir.fabric.counters import Counter, broadcasts
 from weir.fabric.step_handlers import Site
 from weir.fabric.vm.channel import Channel

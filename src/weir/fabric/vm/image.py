@@ -21,7 +21,7 @@ from importlib import resources
 from pathlib import Path, PurePosixPath
 
 from weir.base.error import FabricError
-from weir.base.topology import Forwarder
+from weir.base.node import Forwarder
 from weir.fabric.lock import scratch
 from weir.fabric.vm.packages import Kernel, kernel, libraries, program
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from weir.base.error import FabricError
-from weir.base.topology import GUESTS
+from weir.base.node import GUESTS
 from weir.fabric import own_user
 from weir.fabric.step_handlers import LOGS, Facts, Site
 from weir.plan import Step

@@ -46,7 +46,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from weir.base.topology import KERNEL_PORT_KINDS
+from weir.base.node import KERNEL_PORT_KINDS
 from weir.lab.execution import (
     SWITCH_KINDS,
     TESTER_KINDS,

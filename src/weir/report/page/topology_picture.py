@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from weir.base.topology import Node, Port, Topology
+from weir.base.node import Node, Port
+from weir.base.topology import Topology
 from weir.report import summary
 from weir.report.page.markup import tag
 from weir.results.result import Result
