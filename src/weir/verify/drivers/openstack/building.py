@@ -96,11 +96,7 @@ class Building:
     def _image(self) -> str:
         options = self._options
         if options.image is not None:
-            with self._cloud.asking(f"look for image {options.image}", self._deadline):
-                found = self._cloud.sdk.image.find_image(options.image, ignore_missing=True)
-            if found is None:
-                raise CloudError(f"there is no image {options.image}", "see `openstack.image` of the file")
-            return str(found.id)
+            return self._existing("image", options.image, self._cloud.sdk.image.find_image)
         assert options.image_file is not None
         from openstack.exceptions import raise_from_response
 
@@ -118,6 +114,14 @@ class Building:
         )
         return str(made.id)
 
+    def _existing(self, key: str, name: str, find: Callable[..., Any]) -> str:
+        """The id of what the file names under `openstack.<key>`."""
+        with self._cloud.asking(f"look for {key} {name}", self._deadline):
+            found = find(name, ignore_missing=True)
+        if found is None:
+            raise CloudError(f"there is no {key} {name}", f"see `openstack.{key}` of the file")
+        return str(found.id)
+
     def _state(self, kind: str, id_: str) -> str:
         found = looked_at(self._cloud, kind, id_, self._deadline)
         if found is None:
@@ -127,11 +131,7 @@ class Building:
     def _flavor(self) -> str:
         options = self._options
         if options.flavor is not None:
-            with self._cloud.asking(f"look for flavor {options.flavor}", self._deadline):
-                found = self._cloud.sdk.compute.find_flavor(options.flavor, ignore_missing=True)
-            if found is None:
-                raise CloudError(f"there is no flavor {options.flavor}", "see `openstack.flavor` of the file")
-            return str(found.id)
+            return self._existing("flavor", options.flavor, self._cloud.sdk.compute.find_flavor)
         wanted = options.new_flavor
         assert wanted is not None
         made = self._as_administrator(
