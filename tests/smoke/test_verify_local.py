@@ -20,7 +20,10 @@ import pytest
 from weir.cli.exits import FAILED, INTERRUPTED, OK
 from weir.fabric import clean_leftovers, namespace, process
 from weir.fabric.cloud.system.tree import lacking
+from weir.lab.sut import SutFile
 from weir.results.verification import Verification
+from weir.verify.driver import CloudError, StackWanted
+from weir.verify.drivers.local import LocalDriver
 
 from .test_cloud import pytestmark as needs_what_clouds_need
 
@@ -211,3 +214,14 @@ def test_a_dry_run_names_the_cases_and_needs_no_root(tmp_path: Path) -> None:
     )
     assert unknown.returncode == 2
     assert "did you mean healthcheck?" in unknown.stderr
+
+
+@pytest.mark.usefixtures("untouched")
+def test_a_cloud_that_does_not_stand_in_time_is_no_further_built_and_taken_down(tmp_path: Path) -> None:
+    driver = LocalDriver(SutFile(weir=1, name="tiny"), tmp_path)
+    with (
+        pytest.raises(CloudError, match=r"^the cloud does not stand within 0\.1 s; next, \w+") as told,
+        driver.stack(StackWanted(), 0.1),
+    ):
+        pytest.fail("it stands")
+    assert told.value.clean_up_s > 0

@@ -97,32 +97,20 @@ def _listing(steps: list[Step], topology: CloudTopology) -> Iterator[str]:
 def _deployed(steps: list[Step], topology: CloudTopology, *, quiet: bool) -> Deployment:
     from weir import fabric
     from weir.fabric import stop_signals
-    from weir.plan import SOCKET
-    from weir.plan.cloud.data_plane import cloud_configuration
-    from weir.protocol import DataPlaneClient
+    from weir.fabric.cloud.deployed import deployed_cloud
+    from weir.procedures.tenants.standing import polling
 
     def show(event: fabric.Event) -> None:
         if not quiet and event.state == "doing":
             print(f"  {event.step.text}")
 
-    fabric.allow_all_descriptors()
     with stop_signals.held():
         for name in fabric.clean_leftovers():
             print(f"took down {name}, which a killed weir had left", file=sys.stderr)
-        deployment = fabric.Deployment.deploy(steps, topology, on_event=show)
-        try:
+        with deployed_cloud(steps, topology, show, kept=True) as deployment:
             if topology.polling_core is not None:
-                with stop_signals.allowed(), DataPlaneClient(deployment.run_dir / SOCKET) as client:
-                    client.configure(cloud_configuration(topology))
-                    client.start()
-            deployment.keep()
-            stop_signals.check()
-        except BaseException as error:
-            try:
-                deployment.keep_logs(error)
-            finally:
-                deployment.destroy()
-            raise
+                with stop_signals.allowed(), polling(deployment, topology):
+                    pass
         stop_signals.finish()
     return deployment
 

@@ -47,7 +47,7 @@ class Event:
 OnEvent = Callable[[Event], None]
 
 
-def _ignore(event: Event) -> None:
+def ignore(event: Event) -> None:
     """The default for on_event."""
 
 
@@ -65,7 +65,7 @@ class Deployment(Standing):
         cls,
         steps: list[Step],
         about: Topology | Tuning | CloudTopology,
-        on_event: OnEvent = _ignore,
+        on_event: OnEvent = ignore,
         *,
         shares_cores: bool = False,
     ) -> Deployment:
@@ -124,7 +124,7 @@ class Deployment(Standing):
         self._journal.write({"facts": facts, "step": step.name})
         on_event(Event(step, "recorded"))
 
-    def destroy(self, on_event: OnEvent = _ignore) -> None:
+    def destroy(self, on_event: OnEvent = ignore) -> None:
         """Takes down what the journal says was made, last first, and then the journal.
 
         Goes on past a step that cannot be undone; then raises FabricError and keeps the journal.

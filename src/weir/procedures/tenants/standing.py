@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from weir import fabric
 from weir.base.cloud import CloudTopology
-from weir.base.error import ChainError, FabricError
+from weir.base.error import FabricError
 from weir.fabric import stop_signals
+from weir.fabric.cloud.deployed import deployed_cloud
 from weir.fabric.cloud.measured import MeasuredCloud
 from weir.fabric.outside import TakenWatch
 from weir.lab.tenants import TenantsFile
@@ -44,28 +45,31 @@ def standing_cloud(tenants: TenantsFile, topology: CloudTopology) -> Iterator[Ru
     """Deployed, its tester configured and polling, its hosts knowing their neighbours; taken down after the
     body, however it ends. FabricError, DataPlaneError."""
     began = time.monotonic()
-    fabric.allow_all_descriptors()
-    deployment = fabric.Deployment.deploy(cloud_steps(topology), topology)
-    try:
+    with deployed_cloud(cloud_steps(topology), topology) as deployment:
         cloud = MeasuredCloud(deployment, topology)
         with (
             stop_signals.allowed(),
-            DataPlaneClient(deployment.run_dir / SOCKET) as client,
             closing(cloud.core_watch()) as cores,
+            polling(deployment, topology) as (client, hello),
         ):
-            hello = client.hello()
-            client.configure(cloud_configuration(topology))
-            client.start()
             cloud.ask_gateways()
             _first_packets(client, tenants, topology)
             cloud.keep_neighbours()
             took_s = round(time.monotonic() - began, 3)
             yield RunningCloud(topology, deployment, client, hello, cloud, cores, took_s)
-    except ChainError as error:
-        deployment.keep_logs(error)
-        raise
-    finally:
-        deployment.destroy()
+
+
+@contextmanager
+def polling(
+    deployment: fabric.Deployment, topology: CloudTopology
+) -> Iterator[tuple[DataPlaneClient, Hello]]:
+    """Its data plane has its ports and areas, and its loops poll: also after the body, which may ask it.
+    DataPlaneError."""
+    with DataPlaneClient(deployment.run_dir / SOCKET) as client:
+        hello = client.hello()
+        client.configure(cloud_configuration(topology))
+        client.start()
+        yield client, hello
 
 
 def _first_packets(client: DataPlaneClient, tenants: TenantsFile, topology: CloudTopology) -> None:

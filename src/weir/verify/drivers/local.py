@@ -8,16 +8,19 @@ made of, a flavor the limits of its control group.
 
 from __future__ import annotations
 
+import math
 import secrets
+import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from weir import fabric, plan
 from weir.base.cloud import NETWORK_NODE, OUTSIDE, CloudTopology, dhcp_name, router_name
 from weir.base.error import FabricError
-from weir.fabric import process, stop_signals
+from weir.fabric import process
 from weir.fabric.cloud.check import require_cloud
+from weir.fabric.cloud.deployed import deployed_cloud
 from weir.fabric.cloud.interface import addresses_of
 from weir.fabric.cloud.programs import require_programs
 from weir.fabric.cloud.switch import userspace
@@ -91,11 +94,11 @@ class LocalDriver:
         return found
 
     @contextmanager
-    def stack(self, wanted: StackWanted, within_s: float) -> Iterator[LocalStack]:  # noqa: ARG002
-        """Each in a cloud of its own. Its steps have time-outs of their own, and the case looks at its time
-        after them."""
+    def stack(self, wanted: StackWanted, within_s: float) -> Iterator[LocalStack]:
+        """Each in a cloud of its own. No step of it begins after that time; one that has begun has a time-out
+        of its own."""
         key = ssh.key(self._directory)
-        with self._deployed(self._topology(wanted)) as (deployment, topology):
+        with self._deployed(self._topology(wanted), within_s) as (deployment, topology):
             yield LocalStack(deployment, topology, [one.name for one in wanted.servers], key)
 
     def require_programs(self, programs: Mapping[str, str]) -> None:
@@ -140,17 +143,41 @@ class LocalDriver:
         return topology
 
     @contextmanager
-    def _deployed(self, topology: CloudTopology) -> Iterator[tuple[fabric.Deployment, CloudTopology]]:
-        fabric.allow_all_descriptors()
+    def _deployed(
+        self, topology: CloudTopology, within_s: float = math.inf
+    ) -> Iterator[tuple[fabric.Deployment, CloudTopology]]:
+        held, watch = ExitStack(), _Within(within_s)
         try:
-            deployment = fabric.Deployment.deploy(cloud_steps(topology), topology)
+            deployment = held.enter_context(deployed_cloud(cloud_steps(topology), topology, watch))
         except FabricError as error:
-            raise CloudError(error.message, error.fix) from error
+            failed = CloudError(error.message, error.fix)
+            failed.clean_up_s = watch.clean_up_s()
+            raise failed from error
         try:
-            stop_signals.check()
             yield deployment, topology
         finally:
-            deployment.destroy()
+            held.close()  # what a case finds is no error of the deployment's, of which logs would be kept
+
+
+class _Within:
+    """Told of each step of building: none begins later than that, in seconds from now."""
+
+    def __init__(self, within_s: float) -> None:
+        self._within_s = within_s
+        self._began_s = time.monotonic()
+        self._undoing_s: float | None = None
+
+    def __call__(self, event: fabric.Event) -> None:
+        """CloudError."""
+        now_s = time.monotonic()
+        if event.state == "undoing" and self._undoing_s is None:
+            self._undoing_s = now_s
+        if event.state == "doing" and now_s - self._began_s > self._within_s:
+            raise CloudError(f"the cloud does not stand within {self._within_s:g} s; next, {event.step.text}")
+
+    def clean_up_s(self) -> float:
+        """Since the first step was undone."""
+        return 0.0 if self._undoing_s is None else time.monotonic() - self._undoing_s
 
 
 def _scripts(topology: CloudTopology, servers: Sequence[ServerWanted]) -> str:
