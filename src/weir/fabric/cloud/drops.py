@@ -22,7 +22,7 @@ _SAVED = re.compile(
     rf'^\[(?P<packets>\d+):\d+\] .*--comment "{bridge_filter.COMMENT} '
     r'(?P<network>\d+) (?P<instance>\d+) (?P<reason>\w+)"'
 )
-_Counted = tuple[int, int, str, int]
+Counted = tuple[int, int, str, int]
 """Network, instance, reason, packets."""
 _FLOW = re.compile(r"\bcookie=(?P<cookie>0x[0-9a-f]+).*?\bn_packets=(?P<packets>\d+)")
 
@@ -47,26 +47,28 @@ def drops(topology: CloudTopology, run_dir: Path) -> list[Drop]:
     return [Drop(of, reason, packets) for (of, reason), packets in found.items()]
 
 
-def _read(topology: CloudTopology, node: CloudNode, run_dir: Path) -> Iterator[_Counted]:
+def _read(topology: CloudTopology, node: CloudNode, run_dir: Path) -> Iterator[Counted]:
     return READERS[topology.security](topology, node, run_dir)
 
 
-def _of_bridges(topology: CloudTopology, node: CloudNode, _run_dir: Path) -> Iterator[_Counted]:
+def _of_bridges(topology: CloudTopology, node: CloudNode, _run_dir: Path) -> Iterator[Counted]:
     if topology.instances(node.name):
         netns = topology.namespace(node.name)
-        yield from _nftables(netns)
-        yield from _iptables(netns)
+        yield from of_nftables(_said(netns, ["nft", "-j", "list", "counters", "table", "bridge", "weir"]))
+        yield from of_iptables(_said(netns, ["iptables-save", "-c", "-t", "filter"]))
 
 
-def _of_switch(_topology: CloudTopology, node: CloudNode, run_dir: Path) -> Iterator[_Counted]:
-    return _flows(run_dir / names.ovs_directory(node.name))
+def _of_switch(_topology: CloudTopology, node: CloudNode, run_dir: Path) -> Iterator[Counted]:
+    directory = run_dir / names.ovs_directory(node.name)
+    management = f"unix:{directory}/{names.INTEGRATION}.mgmt"
+    return of_flows(call(["ovs-ofctl", "-O", "OpenFlow14", "dump-flows", management], directory))
 
 
-def _of_none(*_where: object) -> Iterator[_Counted]:
+def _of_none(*_where: object) -> Iterator[Counted]:
     return iter(())
 
 
-READERS: Mapping[Security, Callable[[CloudTopology, CloudNode, Path], Iterator[_Counted]]] = {
+READERS: Mapping[Security, Callable[[CloudTopology, CloudNode, Path], Iterator[Counted]]] = {
     "bridge-filter": _of_bridges,
     "ovs-conntrack": _of_switch,
     "none": _of_none,
@@ -74,25 +76,26 @@ READERS: Mapping[Security, Callable[[CloudTopology, CloudNode, Path], Iterator[_
 """Of each way to filter, what it counts."""
 
 
-def _nftables(netns: str) -> Iterator[_Counted]:
-    shown = json.loads(_said(netns, ["nft", "-j", "list", "counters", "table", "bridge", "weir"]))
-    for one in shown["nftables"]:
+def of_nftables(listed: str) -> Iterator[Counted]:
+    """Of the counters of a node's bridges, as `nft -j list counters` says them (libnftables-json(5))."""
+    for one in json.loads(listed)["nftables"]:
         if "counter" in one:
             reason, _, whose = one["counter"]["name"].partition(bridge_filter.SEPARATOR)
             network, _, instance = whose.partition("_")
             yield int(network), int(instance), reason, int(one["counter"]["packets"])
 
 
-def _iptables(netns: str) -> Iterator[_Counted]:
-    for line in _said(netns, ["iptables-save", "-c", "-t", "filter"]).splitlines():
+def of_iptables(saved: str) -> Iterator[Counted]:
+    """Of the rules of a node's security groups, as `iptables-save -c` says them (iptables-save(8))."""
+    for line in saved.splitlines():
         match = _SAVED.match(line)
         if match is not None:
             yield int(match["network"]), int(match["instance"]), match["reason"], int(match["packets"])
 
 
-def _flows(directory: Path) -> Iterator[_Counted]:
-    management = f"unix:{directory}/{names.INTEGRATION}.mgmt"
-    for line in call(["ovs-ofctl", "-O", "OpenFlow14", "dump-flows", management], directory).splitlines():
+def of_flows(dumped: str) -> Iterator[Counted]:
+    """Of a node's switch, as `ovs-ofctl dump-flows` says its flows (ovs-ofctl(8))."""
+    for line in dumped.splitlines():
         match = _FLOW.search(line)
         read = ovs_conntrack.reading(int(match["cookie"], 16)) if match is not None else None
         if match is not None and read is not None:
