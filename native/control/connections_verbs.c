@@ -59,7 +59,7 @@ static const struct weir_field configure_fields[] = {
 	{"servers", WEIR_FIELD_OBJECT, true, .fields = server_fields},
 	{"vlan", WEIR_FIELD_COUNT, .min = 1, .max = 4094, INTO(vlan)},
 	{"mss", WEIR_FIELD_COUNT, .min = WEIR_CONNECTION_MSS_MIN, .max = WEIR_CONNECTION_MSS_MAX,
-	 .default_value = WEIR_CONNECTION_MSS_MAX, INTO(config.mss)},
+	 INTO(config.mss)},
 	{"retries", WEIR_FIELD_COUNT, .max = WEIR_CONNECTION_RETRIES_MAX, .default_value = 3,
 	 INTO(config.retries)},
 	{"retransmit_ns", WEIR_FIELD_COUNT, .min = RETRANSMIT_MIN_NS, .max = RETRANSMIT_MAX_NS,
@@ -98,20 +98,27 @@ next_service_from_json(const json_t *object, const char *where, void *target,
 			 error);
 }
 
-/* The first of `count` addresses, none of which is behind the last one that there is. */
+/* The first of `count` addresses, none of which is behind the last one that there is, with the same
+ * first 96 bits of IPv6, which go into `prefix`. */
 static int
-first_address(const char *text, uint32_t count, const char *where, uint32_t *first,
-	      struct weir_error *error)
+first_address(const char *text, bool ipv6, uint32_t count, const char *where, uint32_t *first,
+	      uint8_t prefix[WEIR_PREFIX_BYTES], struct weir_error *error)
 {
-	struct in_addr address;
+	uint8_t bytes[sizeof(struct in6_addr)];
+	uint32_t last_bits;
 
-	if (inet_pton(AF_INET, text, &address) != 1)
-		return weir_fail(error, "bad_argument", where, "an IPv4 address", NULL,
-				 "'%s' is none", text);
-	*first = ntohl(address.s_addr);
+	if (inet_pton(ipv6 ? AF_INET6 : AF_INET, text, bytes) != 1)
+		return weir_fail(error, "bad_argument", where,
+				 ipv6 ? "an IPv6 address, as the clients'"
+				      : "an IPv4 address; or IPv6 addresses of both",
+				 NULL, "'%s' is none", text);
+	memcpy(&last_bits, ipv6 ? bytes + WEIR_PREFIX_BYTES : bytes, sizeof(last_bits));
+	memcpy(prefix, bytes, ipv6 ? WEIR_PREFIX_BYTES : 0);
+	*first = ntohl(last_bits);
 	if (*first + (count - 1) < *first)
 		return weir_fail(error, "bad_argument", where, "room for all addresses", NULL,
-				 "there are no %u addresses from %s on", count, text);
+				 "there are no %u addresses from %s on%s", count, text,
+				 ipv6 ? " in its /96" : "");
 	return 0;
 }
 
@@ -122,10 +129,14 @@ connections_configure(const void *arguments, json_t **result, struct weir_error 
 	struct weir_connections_config *config = &fields.config;
 
 	(void)result;
-	if (first_address(fields.source, config->source_count, "clients.address", &config->source,
+	config->ipv6 = strchr(fields.source, ':') != NULL;
+	if (config->mss == 0)
+		config->mss = config->ipv6 ? WEIR_CONNECTION_IPV6_MSS_MAX : WEIR_CONNECTION_MSS_MAX;
+	if (first_address(fields.source, config->ipv6, config->source_count, "clients.address",
+			  &config->source, config->prefixes.own, error) < 0 ||
+	    first_address(fields.destination, config->ipv6, config->destination_count,
+			  "servers.address", &config->destination, config->prefixes.peer,
 			  error) < 0 ||
-	    first_address(fields.destination, config->destination_count, "servers.address",
-			  &config->destination, error) < 0 ||
 	    weir_read_each(fields.services, "services", next_service_from_json, config, error) < 0)
 		return -1;
 	config->clients.port_id = fields.client_port->id;

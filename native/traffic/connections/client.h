@@ -36,6 +36,7 @@ static_assert(sizeof(struct weir_connection) == 64, "one cache line");
 struct weir_clients {
 	struct weir_side side; /* first */
 	struct weir_connections_config config;
+	uint8_t prefixes;      /* their number: 1 with IPv6, else 0 */
 	uint32_t weights;      /* the sum */
 	uint32_t source_count; /* addresses x ports */
 	uint16_t source_ports;
@@ -82,6 +83,7 @@ weir_client_tuple(const struct weir_clients *clients, const struct weir_connecti
 			(uint16_t)(config->source_port_first + number / config->source_count)),
 		.dst_port = rte_cpu_to_be_16(service->port),
 		.protocol = service->udp ? IPPROTO_UDP : IPPROTO_TCP,
+		.zero = {clients->prefixes},
 	};
 }
 

@@ -28,7 +28,7 @@ comes_from_its_server(const struct weir_clients *clients, const struct weir_conn
 	const struct weir_tuple sent = weir_client_tuple(clients, connection);
 
 	return segment->tuple.src_ip == sent.dst_ip && segment->tuple.src_port == sent.dst_port &&
-	       segment->tuple.protocol == sent.protocol;
+	       segment->tuple.protocol == sent.protocol && segment->tuple.zero[0] == sent.zero[0];
 }
 
 static void

@@ -116,6 +116,9 @@ weir_clients_prepare(const struct weir_connections_config *config, struct weir_e
 	weir_clients->config = *config;
 	weir_clients->memory_bytes = bytes;
 	weir_clients->source_ports = ports;
+	weir_clients->prefixes = config->ipv6 ? 1 : 0;
+	weir_clients->side.prefixes = (struct weir_prefix_pairs){.count = weir_clients->prefixes};
+	weir_clients->side.prefixes.pair[0] = config->prefixes;
 	weir_clients->source_count = (uint32_t)(bytes / sizeof(*connections));
 	weir_clients->fresh_at = 0;
 	weir_clients->fresh_left = weir_clients->source_count;

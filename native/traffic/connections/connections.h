@@ -12,7 +12,8 @@
  *
  * Servers are told nothing: a request says how long it and its answer are. So a function between
  * them may translate addresses and ports: clients know their connections by their own address and
- * port, servers by what they see. IPv4.
+ * port, servers by what they see. Clients are of IPv4 or of IPv6; servers answer in the version
+ * that arrives.
  *
  * Of the clients, at any time: opened = completed + the sum of failed + open.
  */
@@ -27,6 +28,7 @@
 #include "engine/area.h"
 #include "engine/error.h"
 #include "engine/queue.h"
+#include "prefixes.h"
 #include "traffic/traffic.h"
 
 #define WEIR_SERVICES_MAX 16
@@ -34,9 +36,11 @@
 #define WEIR_CONNECTION_WINDOW 10   /* segments: RFC 6928 */
 #define WEIR_CONNECTION_MSS_MIN 64
 #define WEIR_CONNECTION_MSS_MAX 1460
+#define WEIR_CONNECTION_IPV6_MSS_MAX 1440
 #define WEIR_REQUEST_BYTES_MIN 16 /* what says the length of the answer */
 #define WEIR_MESSAGE_BYTES_MAX (1u << 30)
 #define WEIR_DATAGRAM_BYTES_MAX 1472
+#define WEIR_DATAGRAM_IPV6_BYTES_MAX 1452
 #define WEIR_CONNECTION_RETRIES_MAX 7
 #define WEIR_CONNECTION_RATE_MAX 1e8 /* new ones a second */
 
@@ -51,6 +55,13 @@ struct weir_service {
 	uint64_t think_ns; /* between an answer and the next request */
 };
 
+/* One packet of 1,500 bytes. */
+static inline uint32_t
+weir_datagram_bytes_max(bool ipv6)
+{
+	return ipv6 ? WEIR_DATAGRAM_IPV6_BYTES_MAX : WEIR_DATAGRAM_BYTES_MAX;
+}
+
 struct weir_end {
 	uint16_t port_id;
 	struct rte_ether_addr src_mac, dst_mac;
@@ -59,7 +70,10 @@ struct weir_end {
 
 struct weir_connections_config {
 	struct weir_end clients, servers;
-	/* First address, host order, and how many follow it. */
+	/* First address, host order, and how many there are; of IPv6 its last 32 bits, and what is
+	 * in front of them: `peer` the servers', `own` the clients'. */
+	bool ipv6;
+	struct weir_prefix_pair prefixes;
 	uint32_t source, source_count;
 	uint16_t source_port_first, source_port_last;
 	uint32_t destination, destination_count;
@@ -138,8 +152,9 @@ struct weir_side_count {
 	uint64_t payload_bytes; /* received, in order, once */
 	uint64_t out_of_order;	/* packets with data that came before or after their turn */
 	uint64_t bad_checksum;	/* of IP, TCP or UDP; such packets are not looked at further */
-	uint64_t not_ours;	/* neither TCP nor UDP of IPv4, or no connection's */
-	uint64_t no_room;	/* servers: SYNs for which there was no place in the table */
+	uint64_t not_ours;	/* neither TCP nor UDP of IP, or no connection's */
+	uint64_t no_room; /* servers: SYNs for which there was no place in the table, and packets of
+			   * IPv6 between prefixes of which 255 pairs were known before */
 };
 
 struct weir_service_count {

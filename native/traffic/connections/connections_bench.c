@@ -4,7 +4,7 @@
  * made of the packet itself, and the time for that is taken off. A connection is SYN to FIN with
  * one request of 100 bytes and one answer of as many.
  *
- *   connections-bench MILLIONS     of connections; prints one line of JSON
+ *   connections-bench MILLIONS [6]     of connections, with 6 over IPv6; prints one line of JSON
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,6 +35,7 @@ answer(struct rte_mbuf *packet)
 	struct weir_segment segment;
 	struct weir_link_header link = {.length = RTE_ETHER_HDR_LEN};
 	struct weir_segment back = {0};
+	struct weir_prefix_pair prefixes;
 	uint8_t salt;
 
 	if (weir_segment_read(packet, &segment) != WEIR_SEGMENT_READ)
@@ -65,7 +66,10 @@ answer(struct rte_mbuf *packet)
 		return false;
 	}
 	memcpy(link.bytes, rte_pktmbuf_mtod(packet, uint8_t *), RTE_ETHER_HDR_LEN);
-	weir_segment_write(packet, &link, &back, NULL, 0, 0);
+	if (segment.addresses != NULL)
+		prefixes = weir_prefix_pair_of(segment.addresses);
+	weir_segment_write(packet, &link, &back, segment.addresses != NULL ? &prefixes : NULL, NULL,
+			   0, 0);
 	return true;
 }
 
@@ -108,7 +112,7 @@ fail(const struct weir_error *error)
 
 /* The thread that runs this is an lcore of DPDK, whose cache of packet buffers it has. */
 static int
-measure(double seconds)
+measure(double seconds, bool ipv6)
 {
 	static const struct weir_queue_driver driver = {.receive = receive, .transmit = transmit};
 	const struct weir_queue queue = {.kind = WEIR_QUEUE_DRIVER, .driver = &driver};
@@ -116,13 +120,17 @@ measure(double seconds)
 	const struct weir_connections_config config = {
 		.clients = {.port_id = 0},
 		.servers = {.port_id = 1},
-		.source = 0xc6120001 /* 198.18.0.1 */,
+		/* 198.18.0.1 and 198.19.0.1, or behind these prefixes. */
+		.ipv6 = ipv6,
+		.prefixes = {.peer = {0x20, 0x01, 0, 2, 0, 0, 0, 2},
+			     .own = {0x20, 0x01, 0, 2, 0, 0, 0, 1}},
+		.source = 0xc6120001,
 		.source_count = 16,
 		.source_port_first = 1024,
 		.source_port_last = UINT16_MAX,
-		.destination = 0xc6130001 /* 198.19.0.1 */,
+		.destination = 0xc6130001,
 		.destination_count = 1,
-		.mss = 1460,
+		.mss = ipv6 ? WEIR_CONNECTION_IPV6_MSS_MAX : WEIR_CONNECTION_MSS_MAX,
 		.retries = 3,
 		.retransmit_ns = 1000000000,
 		.service_count = 1,
@@ -171,5 +179,6 @@ main(int argc, char **argv)
 
 	if (rte_eal_init(RTE_DIM(arguments), arguments) < 0)
 		return 1;
-	return measure(argc > 1 ? strtod(argv[1], NULL) : 1.0);
+	return measure(argc > 1 ? strtod(argv[1], NULL) : 1.0,
+		       argc > 2 && strcmp(argv[2], "6") == 0);
 }

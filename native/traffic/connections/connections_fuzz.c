@@ -63,43 +63,45 @@ receive(void *state, struct rte_mbuf **packets, uint16_t count)
 	return taken;
 }
 
+static struct weir_connections_config config = {
+	.clients = {.port_id = 0},
+	.servers = {.port_id = 1},
+	.prefixes = {.peer = {0x20, 0x01, 0, 2}, .own = {0x20, 0x01, 0, 2, 0, 0, 0, 1}},
+	.source = 0x0a000001,
+	.source_count = 2,
+	.source_port_first = 1024,
+	.source_port_last = 1039,
+	.destination = 0x0a000101,
+	.destination_count = 2,
+	.mss = 536,
+	.retries = 2,
+	.retransmit_ns = 1000000000,
+	.service_count = 3,
+	.services = {{.port = 80,
+		      .transactions = 2,
+		      .weight = 2,
+		      .request_bytes = 700,
+		      .answer_bytes = 3000},
+		     {.port = 443,
+		      .reset = true,
+		      .transactions = 2,
+		      .weight = 1,
+		      .request_bytes = 16,
+		      .answer_bytes = 1,
+		      .think_ns = 500000000},
+		     {.port = 53,
+		      .udp = true,
+		      .transactions = 2,
+		      .weight = 1,
+		      .request_bytes = 40,
+		      .answer_bytes = 100}},
+	.seed = 1,
+};
+
 static void
 make_ends(void)
 {
 	static const struct weir_queue_driver driver = {.receive = receive, .transmit = transmit};
-	static const struct weir_connections_config config = {
-		.clients = {.port_id = 0},
-		.servers = {.port_id = 1},
-		.source = 0x0a000001,
-		.source_count = 2,
-		.source_port_first = 1024,
-		.source_port_last = 1039,
-		.destination = 0x0a000101,
-		.destination_count = 2,
-		.mss = 536,
-		.retries = 2,
-		.retransmit_ns = 1000000000,
-		.service_count = 3,
-		.services = {{.port = 80,
-			      .transactions = 2,
-			      .weight = 2,
-			      .request_bytes = 700,
-			      .answer_bytes = 3000},
-			     {.port = 443,
-			      .reset = true,
-			      .transactions = 2,
-			      .weight = 1,
-			      .request_bytes = 16,
-			      .answer_bytes = 1,
-			      .think_ns = 500000000},
-			     {.port = 53,
-			      .udp = true,
-			      .transactions = 2,
-			      .weight = 1,
-			      .request_bytes = 40,
-			      .answer_bytes = 100}},
-		.seed = 1,
-	};
 	struct weir_queue queue = {
 		.kind = WEIR_QUEUE_DRIVER, .driver = &driver, .driver_state = &ways[0]};
 	struct weir_error error;
@@ -107,7 +109,7 @@ make_ends(void)
 	areas[0] = weir_clients_create("clients", 0, &queue, 0, &error);
 	queue.driver_state = &ways[1];
 	areas[1] = weir_servers_create("servers", 0, &queue, 1, &error);
-	if (areas[0] == NULL || areas[1] == NULL || weir_connections_configure(&config, &error) < 0)
+	if (areas[0] == NULL || areas[1] == NULL)
 		abort();
 }
 
@@ -126,7 +128,8 @@ is_balanced(const struct weir_side_count *side)
 static void
 change(struct way *way, const uint8_t *bytes, size_t size)
 {
-	static const struct weir_link_header link = {.bytes = {[12] = 0x08}, .length = 14};
+	static const struct weir_link_header link = {.length = 14};
+	struct weir_prefix_pair prefixes;
 	struct weir_segment segment;
 	struct rte_mbuf *packet;
 	uint8_t payload[1500];
@@ -139,6 +142,8 @@ change(struct way *way, const uint8_t *bytes, size_t size)
 
 		segment.payload_bytes = RTE_MIN(segment.payload_bytes, most);
 		memcpy(payload, segment.payload, segment.payload_bytes);
+		if (segment.addresses != NULL)
+			prefixes = weir_prefix_pair_on(segment.addresses);
 		segment.flags ^= bytes[0];
 		segment.sequence += (uint32_t)(int8_t)bytes[1];
 		segment.acknowledged += (uint32_t)(int8_t)bytes[2];
@@ -148,7 +153,8 @@ change(struct way *way, const uint8_t *bytes, size_t size)
 			payload[bytes[4] % segment.payload_bytes] ^= bytes[3];
 		segment.payload = payload;
 		rte_pktmbuf_reset(packet);
-		weir_segment_write(packet, &link, &segment, NULL, 0, 0);
+		weir_segment_write(packet, &link, &segment,
+				   segment.addresses != NULL ? &prefixes : NULL, NULL, 0, 0);
 	}
 	put(way, packet);
 }
@@ -192,8 +198,9 @@ poll_ends(uint64_t now_tsc)
 	areas[1]->poll(areas[1], now_tsc);
 }
 
-int
-LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+/* Of one version of IP. */
+static void
+talk(const uint8_t *bytes, size_t size, bool ipv6)
 {
 	const struct weir_connections_run run = {
 		.rate = 1000, .duration_ns = 20000000, .connections = 20};
@@ -202,9 +209,9 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	struct weir_error error;
 	uint64_t now_tsc;
 
-	if (areas[0] == NULL)
-		make_ends();
-	if (weir_connections_start(&run, &error) < 0)
+	config.ipv6 = ipv6;
+	if (weir_connections_configure(&config, &error) < 0 ||
+	    weir_connections_start(&run, &error) < 0)
 		abort();
 	now_tsc = rte_rdtsc();
 	for (unsigned int step = 0; step < STEPS_MOST && weir_fuzz_record(&bytes, &size, &record);
@@ -232,5 +239,14 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		if (rte_mempool_in_use_count(side->pool) != side->out_count)
 			abort();
 	}
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	if (areas[0] == NULL)
+		make_ends();
+	talk(bytes, size, false);
+	talk(bytes, size, true);
 	return 0;
 }

@@ -130,12 +130,17 @@ connections_that_fail_are_no_longer_idle(void **state)
 }
 
 #define CASE(test) cmocka_unit_test_setup_teardown(test, make_ends, free_ends)
+#define IPV6(test)                                                                                 \
+	{                                                                                          \
+#test "_ipv6", test, make_ipv6_ends, free_ends, NULL                               \
+	}
 
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(transactions_are_begun_at_their_rate_on_connections_that_stay_open),
+		IPV6(transactions_are_begun_at_their_rate_on_connections_that_stay_open),
 		CASE(a_transaction_that_is_due_while_no_connection_is_idle_is_missed),
 		CASE(connections_that_fail_are_no_longer_idle),
 	};

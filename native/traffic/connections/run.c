@@ -54,14 +54,16 @@ check_sides(const struct weir_connections_config *config, struct weir_error *err
 }
 
 static int
-check_service(const struct weir_service *service, unsigned int number, struct weir_error *error)
+check_service(const struct weir_service *service, unsigned int number, bool ipv6,
+	      struct weir_error *error)
 {
-	uint32_t most = service->udp ? WEIR_DATAGRAM_BYTES_MAX : WEIR_MESSAGE_BYTES_MAX;
+	uint32_t most = service->udp ? weir_datagram_bytes_max(ipv6) : WEIR_MESSAGE_BYTES_MAX;
 
 	if (service->request_bytes > most || service->answer_bytes > most)
 		return weir_fail(error, "bad_argument", "services",
-				 "one datagram: 1472 bytes at most", NULL,
-				 "service %u has a message that is too long", number);
+				 ipv6 ? "one datagram: 1452 bytes at most"
+				      : "one datagram: 1472 bytes at most",
+				 NULL, "service %u has a message that is too long", number);
 	return 0;
 }
 
@@ -80,8 +82,12 @@ weir_connections_configure(const struct weir_connections_config *config, struct 
 		return weir_fail(error, "bad_argument", "sources",
 				 "1 to 16,777,216 addresses and ports", NULL,
 				 "too many clients, or none");
+	if (config->ipv6 && config->mss > WEIR_CONNECTION_IPV6_MSS_MAX)
+		return weir_fail(error, "bad_argument", "mss", "1440 at most over IPv6", NULL,
+				 "a segment of %u bytes does not fit a packet of 1,500",
+				 config->mss);
 	for (unsigned int i = 0; i < config->service_count; i++) {
-		if (check_service(&config->services[i], i, error) < 0)
+		if (check_service(&config->services[i], i, config->ipv6, error) < 0)
 			return -1;
 	}
 	weir_pattern_make();

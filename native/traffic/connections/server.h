@@ -47,6 +47,7 @@ weir_served_back(const struct weir_tuple *tuple)
 		.src_port = tuple->dst_port,
 		.dst_port = tuple->src_port,
 		.protocol = tuple->protocol,
+		.zero = {tuple->zero[0]},
 	};
 }
 

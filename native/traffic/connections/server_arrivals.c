@@ -69,7 +69,7 @@ take_datagram(struct weir_servers *servers, const struct weir_segment *segment)
 	struct weir_request request;
 
 	if (!read_request(segment, &request) || request.request_bytes != segment->payload_bytes ||
-	    request.answer_bytes > WEIR_DATAGRAM_BYTES_MAX ||
+	    request.answer_bytes > weir_datagram_bytes_max(segment->addresses != NULL) ||
 	    !weir_pattern_matches(segment->payload + sizeof(request),
 				  segment->payload_bytes - sizeof(request), sizeof(request),
 				  request.salt)) {

@@ -58,6 +58,7 @@ weir_servers_create(const char *name, unsigned int core, const struct weir_queue
 	};
 	servers->side.queue = *queue;
 	servers->side.port_id = port_id;
+	servers->side.learns = true;
 	weir_servers = servers;
 	return &servers->side.area;
 }
@@ -125,6 +126,7 @@ weir_servers_begin(uint64_t start_tsc)
 		servers->served[i].link.due = 0;
 	}
 	servers->fresh = 0;
+	servers->side.prefixes.count = 0;
 	servers->freed_first = servers->freed_last = WEIR_WHEEL_NONE;
 	weir_wheel_begin(&servers->side.wheel, &servers->served[0].link, sizeof(struct weir_served),
 			 rte_get_tsc_hz(), start_tsc);

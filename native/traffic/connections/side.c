@@ -12,8 +12,24 @@
 
 #define POOL_MBUFS 16383
 #define POOL_CACHE 256
-#define ROOM_BYTES 1536
+#define ROOM_BYTES 1536 /* of a frame of 1,518 bytes, or with a tag 1,522 */
 #define FCS_BYTES 4
+
+/* Of IPv6 the tuple gets the number of its prefixes. False: counted, and to be freed. */
+static inline bool
+knows_prefixes(struct weir_side *side, struct weir_segment *segment)
+{
+	struct weir_prefix_pair pair;
+
+	if (segment->addresses == NULL)
+		return true;
+	pair = weir_prefix_pair_of(segment->addresses);
+	segment->tuple.zero[0] = weir_prefix_pair_number(&side->prefixes, &pair, side->learns);
+	if (segment->tuple.zero[0] != 0)
+		return true;
+	weir_count(side->learns ? &side->count.no_room : &side->count.not_ours, 1);
+	return false;
+}
 
 uint16_t
 weir_side_receive(struct weir_side *side, struct rte_mbuf **packets, struct weir_segment *segments)
@@ -32,6 +48,8 @@ weir_side_receive(struct weir_side *side, struct rte_mbuf **packets, struct weir
 		weir_count(&side->count.rx_bytes, packets[i]->pkt_len + FCS_BYTES);
 		switch (weir_segment_read(packets[i], &segments[kept])) {
 		case WEIR_SEGMENT_READ:
+			if (!knows_prefixes(side, &segments[kept]))
+				break;
 			packets[kept++] = packets[i];
 			continue;
 		case WEIR_SEGMENT_NOT_OURS:
@@ -78,7 +96,9 @@ weir_side_send(struct weir_side *side, const struct weir_segment *segment, const
 		weir_count(&side->count.tx_refused, 1);
 		return;
 	}
-	weir_segment_write(packet, &side->link, segment, head, head_bytes, mss);
+	weir_segment_write(packet, &side->link, segment,
+			   weir_prefix_pair_numbered(&side->prefixes, segment->tuple.zero[0]), head,
+			   head_bytes, mss);
 	weir_count(&side->count.tx_bytes, packet->pkt_len + FCS_BYTES);
 	side->out[side->out_count++] = packet;
 	if (side->out_count == WEIR_SIDE_OUT)
@@ -97,19 +117,20 @@ weir_tcp_control(struct weir_side *side, struct weir_tcp *tcp, const struct weir
 	};
 
 	tcp->owed = 0;
-	weir_side_send(side, &segment, NULL, 0, (flags & RTE_TCP_SYN_FLAG) != 0 ? side->mss : 0);
+	weir_side_send(side, &segment, NULL, 0,
+		       (flags & RTE_TCP_SYN_FLAG) != 0 ? weir_side_mss(side, to) : 0);
 }
 
 void
 weir_tcp_push(struct weir_side *side, struct weir_tcp *tcp, const struct weir_tuple *to,
 	      const uint8_t *head)
 {
-	uint32_t window = WEIR_CONNECTION_WINDOW * (uint32_t)side->mss;
+	uint32_t mss = weir_side_mss(side, to), window = WEIR_CONNECTION_WINDOW * mss;
 
 	while (tcp->next - tcp->message < tcp->message_bytes) {
 		uint32_t offset = tcp->next - tcp->message, left = tcp->message_bytes - offset;
 		uint32_t in_flight = tcp->next - tcp->unacknowledged;
-		uint16_t bytes = (uint16_t)RTE_MIN(left, (uint32_t)side->mss);
+		uint16_t bytes = (uint16_t)RTE_MIN(left, mss);
 		/* Acknowledgements may be of parts of a segment when it was sent again. */
 		uint16_t head_bytes = head != NULL && offset < WEIR_REQUEST_BYTES_MIN
 					      ? (uint16_t)RTE_MIN(WEIR_REQUEST_BYTES_MIN - offset,

@@ -28,6 +28,8 @@ struct weir_side {
 	uint64_t retransmit_cycles;
 	struct rte_mempool *pool; /* NULL: not configured */
 	struct weir_link_header link;
+	struct weir_prefix_pairs prefixes;
+	bool learns; /* prefixes from what arrives; else others' packets are none of ours */
 	unsigned int out_count;
 	struct rte_mbuf *out[WEIR_SIDE_OUT];
 	uint64_t random;
@@ -44,6 +46,14 @@ void weir_side_flush(struct weir_side *side);
 /* Sends one packet with the next weir_side_flush(), or before. */
 void weir_side_send(struct weir_side *side, const struct weir_segment *segment, const uint8_t *head,
 		    uint16_t head_bytes, uint16_t mss);
+
+/* Most payload of a segment that goes there. */
+static inline uint16_t
+weir_side_mss(const struct weir_side *side, const struct weir_tuple *to)
+{
+	return to->zero[0] == 0 ? side->mss
+				: RTE_MIN(side->mss, (uint16_t)WEIR_CONNECTION_IPV6_MSS_MAX);
+}
 
 static inline uint64_t
 weir_side_timeout(const struct weir_side *side, uint8_t retries)

@@ -148,6 +148,15 @@ free_ends(void **state)
 	return 0;
 }
 
+int
+make_ipv6_ends(void **state)
+{
+	int made = make_ends(state);
+
+	wire.ipv6 = true;
+	return made;
+}
+
 struct weir_connections_config
 plain_config(void)
 {
@@ -158,13 +167,17 @@ plain_config(void)
 		.servers = {.port_id = 1,
 			    .src_mac = {{2, 0, 0, 0, 0, 2}},
 			    .dst_mac = {{2, 0, 0, 0, 0, 1}}},
-		.source = 0xc6120001 /* 198.18.0.1 */,
+		/* 198.18.0.1 and 198.19.0.1, or behind these prefixes. */
+		.ipv6 = wire.ipv6,
+		.prefixes = {.peer = {0x20, 0x01, 0, 2, 0, 0, 0, 2},
+			     .own = {0x20, 0x01, 0, 2, 0, 0, 0, 1}},
+		.source = 0xc6120001,
 		.source_count = 16,
 		.source_port_first = 1024,
 		.source_port_last = 2023,
-		.destination = 0xc6130001 /* 198.19.0.1 */,
+		.destination = 0xc6130001,
 		.destination_count = 1,
-		.mss = 1460,
+		.mss = wire.ipv6 ? WEIR_CONNECTION_IPV6_MSS_MAX : WEIR_CONNECTION_MSS_MAX,
 		.retries = 3,
 		.retransmit_ns = 200000000,
 		.service_count = 1,
@@ -225,23 +238,46 @@ make_connections(const struct weir_connections_run *run, uint64_t most_ns)
 	return count;
 }
 
+rte_be32_t *
+source_of(struct rte_mbuf *packet)
+{
+	return rte_pktmbuf_mtod_offset(packet, rte_be32_t *, wire.ipv6 ? 34 : 26);
+}
+
+rte_be32_t *
+destination_of(struct rte_mbuf *packet)
+{
+	return rte_pktmbuf_mtod_offset(packet, rte_be32_t *, wire.ipv6 ? 50 : 30);
+}
+
+static uint16_t
+transport_checksum(const void *ip, const void *l4)
+{
+	return wire.ipv6 ? rte_ipv6_udptcp_cksum(ip, l4) : rte_ipv4_udptcp_cksum(ip, l4);
+}
+
 void
 set_checksums(struct rte_mbuf *packet)
 {
-	struct rte_ipv4_hdr *ip = rte_pktmbuf_mtod_offset(packet, struct rte_ipv4_hdr *, 14);
+	void *ip = rte_pktmbuf_mtod_offset(packet, void *, 14);
+	void *l4 = rte_pktmbuf_mtod_offset(packet, void *, TRANSPORT_OFFSET);
+	struct rte_ipv4_hdr *ipv4 = ip;
+	const struct rte_ipv6_hdr *ipv6 = ip;
 
-	ip->hdr_checksum = 0;
-	ip->hdr_checksum = rte_ipv4_cksum(ip);
-	if (ip->next_proto_id == IPPROTO_TCP) {
-		struct rte_tcp_hdr *tcp = (struct rte_tcp_hdr *)(void *)(ip + 1);
+	if (!wire.ipv6) {
+		ipv4->hdr_checksum = 0;
+		ipv4->hdr_checksum = rte_ipv4_cksum(ipv4);
+	}
+	if ((wire.ipv6 ? ipv6->proto : ipv4->next_proto_id) == IPPROTO_TCP) {
+		struct rte_tcp_hdr *tcp = l4;
 
 		tcp->cksum = 0;
-		tcp->cksum = rte_ipv4_udptcp_cksum(ip, tcp);
+		tcp->cksum = transport_checksum(ip, tcp);
 	} else {
-		struct rte_udp_hdr *udp = (struct rte_udp_hdr *)(void *)(ip + 1);
+		struct rte_udp_hdr *udp = l4;
 
 		udp->dgram_cksum = 0;
-		udp->dgram_cksum = rte_ipv4_udptcp_cksum(ip, udp);
+		udp->dgram_cksum = transport_checksum(ip, udp);
 	}
 }
 
@@ -252,8 +288,12 @@ send_to_client(const struct weir_segment *segment)
 		weir_link_header(&(const struct rte_ether_addr){{2, 0, 0, 0, 0, 2}},
 				 &(const struct rte_ether_addr){{2, 0, 0, 0, 0, 1}}, 0);
 	struct rte_mbuf *packet = rte_pktmbuf_alloc(weir_test_pool());
+	struct weir_prefix_pair prefixes;
 
 	assert_non_null(packet);
-	weir_segment_write(packet, &link, segment, NULL, 0, 0);
+	if (segment->addresses != NULL)
+		prefixes = weir_prefix_pair_on(segment->addresses);
+	weir_segment_write(packet, &link, segment, segment->addresses != NULL ? &prefixes : NULL,
+			   NULL, 0, 0);
 	put(&ways[1], packet);
 }

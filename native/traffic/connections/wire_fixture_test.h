@@ -4,6 +4,7 @@
 #ifndef WEIR_TRAFFIC_CONNECTIONS_WIRE_FIXTURE_TEST_H
 #define WEIR_TRAFFIC_CONNECTIONS_WIRE_FIXTURE_TEST_H
 
+#include <rte_byteorder.h>
 #include <rte_mbuf.h>
 
 #include "segment.h"
@@ -20,6 +21,7 @@ struct seen {
 };
 
 extern struct wire {
+	bool ipv6;
 	double lost, doubled, swapped; /* of the packets, by chance */
 	uint64_t random;
 	/* Sees and may change each packet, or return false: it is lost. NULL: none. */
@@ -28,17 +30,24 @@ extern struct wire {
 	unsigned int seen;
 } wire;
 
-int start_wire(void **state); /* group set-up */
-int make_ends(void **state);  /* set-up: a clean wire, areas, nothing configured */
+int start_wire(void **state);	  /* group set-up */
+int make_ends(void **state);	  /* set-up: a clean wire, areas, nothing configured */
+int make_ipv6_ends(void **state); /* likewise, for connections of IPv6 */
 int free_ends(void **state);
 
-/* 16 addresses of 1,000 ports each, to one server; one service: 100 bytes and 3,000 back. */
+/* 16 addresses of 1,000 ports each, to one server, in the longest segments; one service: 100 bytes
+ * and 3,000 back. */
 struct weir_connections_config plain_config(void);
 void configure_ends(const struct weir_connections_config *config);
 /* Lets both ends work until nothing is open or so much time has passed; gives the counts, which
  * must add up. */
 struct weir_connections_count make_connections(const struct weir_connections_run *run,
 					       uint64_t most_ns);
+#define TRANSPORT_OFFSET (wire.ipv6 ? 54 : 34) /* in an untagged frame */
+#define PAYLOAD_OFFSET (TRANSPORT_OFFSET + 20)
+/* The last 32 bits of source and destination address. */
+rte_be32_t *source_of(struct rte_mbuf *packet);
+rte_be32_t *destination_of(struct rte_mbuf *packet);
 /* Without configuration: the checksums again. */
 void set_checksums(struct rte_mbuf *packet);
 /* Puts a packet on the wire, to the client, as if the server had sent it. */

@@ -12,7 +12,9 @@ from weir.lab.frames import BITS_PER_BYTE
 from weir.lab.units import IN_SECONDS, Milliseconds
 
 SOURCES_MAX = 1 << 24
-DATAGRAM_BYTES_MAX = 1472
+# Of one packet of 1,500 bytes, by version of IP.
+SEGMENT_BYTES_MAX = {4: 1460, 6: 1440}
+DATAGRAM_BYTES_MAX = {4: 1472, 6: 1452}
 ConnectionGoal = Literal["new-connections", "concurrent-connections", "transactions", "throughput"]
 _Port = Annotated[int, Field(ge=1, le=65_535)]
 _Addresses = Annotated[int, Field(ge=1, le=65_536)]
@@ -39,14 +41,17 @@ class Service(LabSection):
     @model_validator(mode="after")
     def _in_a_datagram(self) -> Self:
         longest = max(self.request_bytes, self.answer_bytes)
-        if self.l4 == "udp" and longest > DATAGRAM_BYTES_MAX:
-            raise ValueError(f"a datagram of {longest} bytes; expected at most {DATAGRAM_BYTES_MAX} with udp")
+        if self.l4 == "udp" and longest > DATAGRAM_BYTES_MAX[4]:
+            raise ValueError(
+                f"a datagram of {longest} bytes; expected at most {DATAGRAM_BYTES_MAX[4]} with udp"
+            )
         return self
 
 
 class Connections(LabSection):
     """Connections from clients at the left end to servers at the right end, packet by packet, and the goals
-    of RFC 9411 that are searched for. Addresses are those of the ends; clients have more from there on."""
+    of RFC 9411 that are searched for. Addresses are those of the ends, of the version of IP that `traffic.ip`
+    says; clients have more from there on."""
 
     services: tuple[Service, ...] = Field(
         default=(Service(),), min_length=1, max_length=16, description="what connections are for"
@@ -80,7 +85,13 @@ class Connections(LabSection):
     servers: _Addresses = Field(
         default=1, description="addresses that clients connect to, from the one that the left end sends to on"
     )
-    mss: int = Field(default=1460, ge=64, le=1460, description="most payload of a TCP segment")
+    mss: int | None = Field(
+        default=None,
+        ge=64,
+        le=SEGMENT_BYTES_MAX[4],
+        description="most payload of a TCP segment; absent: what fits a packet of 1,500 bytes, 1460 or with "
+        "IPv6 1440",
+    )
     retransmit_ms: Milliseconds = Field(
         default=1000,
         ge=1,

@@ -8,6 +8,7 @@ import ipaddress
 from collections.abc import Iterator
 
 from weir.lab.complaint import Complaint
+from weir.lab.connections import DATAGRAM_BYTES_MAX, SEGMENT_BYTES_MAX
 from weir.lab.frames import CAPTURE, CONNECTIONS
 from weir.lab.lab import Lab
 from weir.lab.packet_fields import AddressField
@@ -136,6 +137,7 @@ def _ends(lab: Lab) -> Iterator[Complaint]:
 
 
 _CONNECTIONS: KeyPath = ("traffic", "connections")
+_LAST_BITS = (1 << 32) - 1  # in which addresses differ
 
 
 def _connections(lab: Lab) -> Iterator[Complaint]:
@@ -151,9 +153,6 @@ def _connections(lab: Lab) -> Iterator[Complaint]:
     if traffic.capture is not None:
         message = "is not sent where connections are made"
         yield Complaint(_HERE, message, "one of the two", about=(_CONNECTIONS,))
-    if traffic.ip != 4:
-        message, expected = "is 6, and connections are made by IPv4 alone", "4, or no connections"
-        yield Complaint(("traffic", "ip"), message, expected, about=(_CONNECTIONS,))
     if traffic.pacing == "recorded":
         message = "is `recorded`, and connections were not captured"
         yield Complaint(("traffic", "pacing"), message, "constant or poisson", about=(_CONNECTIONS,))
@@ -167,23 +166,43 @@ def _connections(lab: Lab) -> Iterator[Complaint]:
     if lab.sla is not None:
         message = "limits rates and delays of packets, and the tester makes connections"
         yield Complaint(("sla",), message, "none", about=(_CONNECTIONS,))
+    yield from _sizes(lab)
     yield from _ranges(lab)
 
 
+def _sizes(lab: Lab) -> Iterator[Complaint]:
+    """What fits a packet of IPv4 alone."""
+    wanted, version = lab.traffic.connections, lab.traffic.ip
+    assert wanted is not None
+    about: tuple[KeyPath, ...] = (("traffic", "ip"),)
+    if wanted.mss is not None and wanted.mss > SEGMENT_BYTES_MAX[version]:
+        expected = f"at most {SEGMENT_BYTES_MAX[version]} with IPv{version}"
+        yield Complaint((*_CONNECTIONS, "mss"), f"is {wanted.mss}", expected, about=about)
+    for number, service in enumerate(wanted.services):
+        longest = max(service.request_bytes, service.answer_bytes)
+        if service.l4 == "udp" and longest > DATAGRAM_BYTES_MAX[version]:
+            expected = f"at most {DATAGRAM_BYTES_MAX[version]} with udp and IPv{version}"
+            path: KeyPath = (*_CONNECTIONS, "services", number)
+            yield Complaint(path, f"has a datagram of {longest} bytes", expected, about=about)
+
+
 def _ranges(lab: Lab) -> Iterator[Complaint]:
-    """Ranges that reach beyond the last address, or into each other."""
+    """Ranges that reach beyond the last address, or of IPv6 out of a /96, or into each other."""
     traffic, wanted = lab.traffic, lab.traffic.connections
     assert wanted is not None
     try:
         (source, _), (destination, _) = traffic.sent()
-        first, to = int(ipaddress.IPv4Address(source)), int(ipaddress.IPv4Address(destination))
+        ends = ipaddress.ip_address(source), ipaddress.ip_address(destination)
     except ValueError:
         return  # which is said of the address itself
+    if {one.version for one in ends} != {traffic.ip}:
+        return  # likewise
+    first, to = (int(one) for one in ends)
+    where = " of its /96" if traffic.ip == 6 else ""
     for key, begin, count in (("clients", first, wanted.clients), ("servers", to, wanted.servers)):
-        if begin + count > 1 << 32:
-            message = (
-                f"is {count}, and there are not so many addresses from {ipaddress.IPv4Address(begin)} on"
-            )
+        if (begin & _LAST_BITS) + count > _LAST_BITS + 1:
+            address = ends[0] if key == "clients" else ends[1]
+            message = f"is {count}, and there are not so many addresses{where} from {address} on"
             yield Complaint((*_CONNECTIONS, key), message, "fewer")
     if first < to + wanted.servers and to < first + wanted.clients:
         message = f"reaches the servers' addresses, which begin at {destination}"

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Literal
 
 from weir.base.node import NodeNf
+from weir.base.topology import Topology
 from weir.lab.nf import Scalar, network_functions
 
 Protocol = Literal["IPv4", "ARP", "IPv6", "Neighbor Discovery"]
@@ -24,6 +25,18 @@ def carried(one: NodeNf) -> frozenset[Protocol]:
         return frozenset()
     given = {option.name: option.default for option in nf.options} | dict(one.options)
     return _CARRIED.get(one.nf, _only_ipv4)(given)
+
+
+def let_through(topology: Topology) -> Iterator[tuple[str, frozenset[Protocol]]]:
+    """Each function, as "nat in f1", and what it lets through, in the order of the chain. Linux that routes
+    resolves no address for others."""
+    for node in topology.functions():
+        chain = list(node.chain)
+        if node.kernel is not None:
+            chain += node.kernel.does
+            if node.kernel.addressing == "routed":
+                yield f"Linux in {node.name}", frozenset({"IPv4", "IPv6"})
+        yield from ((f"{one.nf} in {node.name}", carried(one)) for one in chain)
 
 
 _Given = Mapping[str, Scalar | None]

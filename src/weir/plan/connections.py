@@ -6,6 +6,7 @@ from __future__ import annotations
 from weir.base.si import MS_PER_S, NS_PER_S
 from weir.base.topology import Topology
 from weir.lab.lab import Lab
+from weir.plan.carried import Protocol, let_through
 from weir.plan.topology import PlanError, next_hop
 from weir.protocol.connections import Clients, ConnectionsConfigure, Servers, Service
 from weir.protocol.errors import refusing
@@ -22,6 +23,7 @@ def connections(topology: Topology, lab: Lab) -> ConnectionsConfigure:
     wanted = lab.traffic.connections
     if wanted is None:
         raise PlanError("the lab has no connections; expected traffic.connections")
+    _check_carried(topology, lab)
     (source, _), (destination, _) = lab.traffic.sent()
     left, right = topology.port(LEFT), topology.port(RIGHT)
     first_port, last_port = wanted.client_ports
@@ -61,3 +63,15 @@ def connections(topology: Topology, lab: Lab) -> ConnectionsConfigure:
             for one in wanted.services
         ),
     )
+
+
+def _check_carried(topology: Topology, lab: Lab) -> None:
+    """PlanError where a function lets the connections' version of IP through on no account: none would be
+    completed, whatever the load."""
+    protocol: Protocol = "IPv6" if lab.traffic.ip == 6 else "IPv4"
+    for who, through in let_through(topology):
+        if protocol not in through:
+            raise PlanError(
+                f"{who} lets no {protocol} through, and connections are of {protocol}; expected another"
+                f" function, options with which it carries {protocol}, or traffic.ip {10 - lab.traffic.ip}"
+            )

@@ -18,7 +18,7 @@ from weir.base.step import Step
 from weir.base.topology import EndHost, Link, Neighbour, Topology, namespace, token_of
 from weir.lab.lab import Lab
 from weir.lab.traffic import IpVersion
-from weir.plan.carried import Protocol, carried
+from weir.plan.carried import Protocol, carried, let_through
 from weir.plan.plan import Plan
 from weir.plan.topology import PlanError, station, swaps
 from weir.technology import TECHNOLOGIES
@@ -246,25 +246,13 @@ def _version(address: str) -> IpVersion:
 
 def _carried(topology: Topology) -> frozenset[Protocol]:
     """By every function of the chain."""
-    return frozenset(get_args(Protocol)).intersection(*(through for _, through in _let_through(topology)))
-
-
-def _let_through(topology: Topology) -> Iterator[tuple[str, frozenset[Protocol]]]:
-    """Each function and what it lets through, in the order of the chain. Linux that routes resolves no
-    address for others."""
-    for node in topology.functions():
-        chain = list(node.chain)
-        if node.kernel is not None:
-            chain += node.kernel.does
-            if node.kernel.addressing == "routed":
-                yield f"Linux in {node.name}", frozenset(_CALLED.values())
-        yield from ((f"{one.nf} in {node.name}", carried(one)) for one in chain)
+    return frozenset(get_args(Protocol)).intersection(*(through for _, through in let_through(topology)))
 
 
 def _who_drops(topology: Topology, *protocols: Protocol) -> str:
     """ "l3fwd in f1 drops ARP, Neighbor Discovery": the first one of the chain that does so."""
     found: dict[str, list[str]] = {}
     for protocol in protocols:
-        who = next(who for who, through in _let_through(topology) if protocol not in through)
+        who = next(who for who, through in let_through(topology) if protocol not in through)
         found.setdefault(who, []).append(protocol)
     return "; ".join(f"{who} drops {' and '.join(dropped)}" for who, dropped in found.items())

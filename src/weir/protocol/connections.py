@@ -26,7 +26,7 @@ class Clients(Request):
     src_mac: Mac
     dst_mac: Mac
     address: str
-    """The first one, IPv4."""
+    """The first one, IPv4 or IPv6. Of IPv6 all of them have the same first 96 bits."""
     addresses: AddressCount = 1
     first_port: PortNumber = 1024
     last_port: PortNumber = 65_535
@@ -40,7 +40,7 @@ class Servers(Request):
     src_mac: Mac
     dst_mac: Mac
     address: str
-    """The first one, as clients know it; IPv4."""
+    """The first one, as clients know it; of the same version of IP."""
     addresses: AddressCount = 1
 
 
@@ -55,7 +55,7 @@ class Service(Request):
     transactions: int = Field(default=1, ge=1, le=65_535)
     """Requests of one connection, one after the other."""
     request_bytes: int = Field(ge=16, le=1 << 30)
-    """Of UDP 1472 at most, as the answer: one datagram."""
+    """Of UDP 1472 at most, over IPv6 1452, as the answer: one datagram."""
     answer_bytes: int = Field(ge=1, le=1 << 30)
     think_ns: int = Field(default=0, ge=0, le=3600 * 10**9)
     """Between an answer and the next request."""
@@ -69,8 +69,8 @@ class ConnectionsConfigure(Request):
     clients: Clients
     servers: Servers
     vlan: int | None = Field(default=None, ge=1, le=4094)
-    mss: int = Field(default=1460, ge=64, le=1460)
-    """Most payload of one segment."""
+    mss: int | None = Field(default=None, ge=64, le=1460)
+    """Most payload of one segment; absent: 1460, over IPv6 1440, which is the most there."""
     retries: int = Field(default=3, ge=0, le=7)
     """Of one packet, before the connection has failed."""
     retransmit_ns: int = Field(default=10**9, ge=10**6, le=60 * 10**9)
@@ -150,7 +150,8 @@ class SideResult(Reply):
     not_ours: int
     """Packets of no connection."""
     no_room: int
-    """Servers: SYNs for which the table had no place."""
+    """Servers: SYNs for which the table had no place; of IPv6 also packets between prefixes of 96 bits of which
+    255 pairs had been seen before."""
 
 
 class ServiceResult(Reply):

@@ -53,6 +53,45 @@ def test_clients_are_at_the_left_end_and_servers_at_the_right_one(tmp_path: Path
     ]
 
 
+def test_connections_are_of_the_version_of_ip_that_the_traffic_has(tmp_path: Path) -> None:
+    lab = loaded(tmp_path, "ip: 6, right: {address: '2001:2:0:2::80'}, connections: {clients: 4}")
+    topology = plan.build_topology(lab, "direct", lab.chains()[0], "small-00000000")
+    told = connections(topology, lab)
+    assert (told.clients.address, told.servers.address) == ("2001:2:0:1::1", "2001:2:0:2::80")
+    assert told.mss is None
+
+
+@pytest.mark.parametrize(
+    ("function", "who"),
+    [
+        ("{nf: nat, options: {external: 203.0.113.1/32}}", "nat in f1"),
+        ("{nf: lb, options: {services: '198.19.0.1:80/tcp 198.19.0.2:80'}}", "lb in f1"),
+        ("{nf: acl, options: {default: permit, ipv6: drop}}", "acl in f1"),
+    ],
+)
+def test_a_function_that_carries_no_ipv6_is_refused_before_anything_stands(
+    tmp_path: Path, function: str, who: str
+) -> None:
+    lab = loaded(tmp_path, "ip: 6, connections: {}", f"functions: {{default: {function}}}\n")
+    topology = plan.build_topology(lab, "direct", lab.chains()[0], "small-00000000")
+    with pytest.raises(PlanError, match=f"{who} lets no IPv6 through, and connections are of IPv6"):
+        plan.Plan.of(topology, lab)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        "{nf: nat, options: {external: 203.0.113.1/32, ipv6: forward}}",
+        "{nf: firewall, options: {default: permit, ipv6: rules}}",
+        "{nf: l3fwd}",
+    ],
+)
+def test_a_function_that_carries_ipv6_is_taken(tmp_path: Path, function: str) -> None:
+    lab = loaded(tmp_path, "ip: 6, connections: {}", f"functions: {{default: {function}}}\n")
+    topology = plan.build_topology(lab, "direct", lab.chains()[0], "small-00000000")
+    assert plan.Plan.of(topology, lab).streams == {}
+
+
 def test_areas_of_clients_and_servers_take_the_place_of_generators(tmp_path: Path) -> None:
     lab = loaded(tmp_path, "connections: {}")
     topology = plan.build_topology(lab, "direct", lab.chains()[0], "small-00000000")
@@ -77,7 +116,11 @@ def test_more_clients_need_more_memory(tmp_path: Path) -> None:
     [
         ("frames: [64], connections: {}", "", "connections are measured alone"),
         ("frames: [connections]", "", "traffic.connections is absent"),
-        ("ip: 6, connections: {}", "", "connections are made by IPv4 alone"),
+        ("ip: 6, connections: {mss: 1460}", "", "at most 1440 with IPv6"),
+        ("ip: 6, connections: {services: [{l4: udp, answer_bytes: 1472}]}", "", "at most 1452 with udp and IPv6"),
+        ("ip: 6, left: {address: '2001:2::ffff:fff9'}, connections: {}", "", "not so many addresses of its /96"),
+        ("ip: 6, left: {address: '2001:2:0:2::'}, connections: {}", "", "reaches the servers' addresses"),
+        ("ip: 6, left: {address: 198.18.0.1}, connections: {}", "", "expected an IPv6 address"),
         ("pacing: recorded, connections: {}", "", "connections were not captured"),
         ("connections: {clients: 65536, client_ports: [1, 60000]}", "", "at most 16,777,216 of both"),
         ("connections: {client_ports: [2000, 1000]}", "", "expected the first one first"),
