@@ -10,6 +10,8 @@ import socket
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 
@@ -23,7 +25,17 @@ _RUNTIME = "/var/run/dpdk"  # where DPDK keeps the sockets of root's processes
 class DpdkPeer:
     """A program that forwards from its start until its end, without pauses of its own."""
 
-    def __init__(self, program: str, name: str, *, core: int, devargs: str, application: list[str]) -> None:
+    def __init__(
+        self,
+        program: str,
+        name: str,
+        *,
+        core: int,
+        devargs: str,
+        application: list[str],
+        fed: bool = True,
+    ) -> None:
+        """At rest once it forwards. Not `fed`: once it has its port, where packets come later."""
         prefix = f"weir-bench-{name}"
         eal = ["-l", str(core), "--no-pci", "--in-memory", "-m", "256", f"--file-prefix={prefix}"]
         self._socket = Path(_RUNTIME, prefix, "dpdk_telemetry.v2")
@@ -36,13 +48,13 @@ class DpdkPeer:
             self._process = subprocess.Popen(argv, stdout=log, stderr=log)
         self._telemetry = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
-            self._connect(name)
+            self._connect(name, fed=fed)
         except BaseException:
             self.__exit__(None, None, None)
             raise
         self._pause()
 
-    def _connect(self, name: str) -> None:
+    def _connect(self, name: str, *, fed: bool) -> None:
         give_up = time.monotonic() + START_S
         while time.monotonic() < give_up and self._process.poll() is None:
             try:
@@ -51,7 +63,7 @@ class DpdkPeer:
                 time.sleep(0.05)
                 continue
             self._telemetry.recv(65536)
-            while self._process.poll() is None and self._sent() == 0:
+            while self._process.poll() is None and fed and self._sent() == 0:
                 time.sleep(0.05)
             if self._process.poll() is None:
                 return
@@ -69,13 +81,21 @@ class DpdkPeer:
 
     def rate_pps(self, seconds: float) -> float:
         """Packets a second that port 0 sends, over so long."""
-        self._process.send_signal(signal.SIGCONT)
-        time.sleep(SETTLE_S)
-        began, before = time.monotonic(), self._sent()
-        time.sleep(seconds)
-        after, ended = self._sent(), time.monotonic()
-        self._pause()
+        with self.turn():
+            time.sleep(SETTLE_S)
+            began, before = time.monotonic(), self._sent()
+            time.sleep(seconds)
+            after, ended = self._sent(), time.monotonic()
         return (after - before) / (ended - began)
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """It forwards during the body."""
+        self._process.send_signal(signal.SIGCONT)
+        try:
+            yield
+        finally:
+            self._pause()
 
     def __enter__(self) -> DpdkPeer:
         return self

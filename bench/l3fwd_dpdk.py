@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 
 from bench import builds
@@ -28,8 +29,9 @@ BUILD = builds.OWN / "l3fwd"
 ASKS, ASKS_NOT = ".offloads = RTE_ETH_RX_OFFLOAD_CHECKSUM,", ".offloads = 0,"
 
 
-def _application(folder: Path) -> list[str]:
-    (folder / "rules4").write_text("".join(f"R{prefix} 0\n" for prefix in prefixes()))
+def application(folder: Path, routed: Iterable[str]) -> list[str]:
+    """Its arguments with routes of these prefixes, files of which go into the folder."""
+    (folder / "rules4").write_text("".join(f"R{prefix} 0\n" for prefix in routed))
     (folder / "rules6").write_text("R2001:db8::/48 0\n")
     rules = [f"--rule_ipv4={folder / 'rules4'}", f"--rule_ipv6={folder / 'rules6'}"]
     return ["-p", "1", "-P", f"--config=(0,0,{CORE})", "--parse-ptype", "--lookup=lpm", *rules]
@@ -48,7 +50,13 @@ def built() -> str:
     return str(source.parent / "build" / "l3fwd")
 
 
+def example() -> str:
+    """The binary that is named, or one that is built. SkipError without either."""
+    return program(VARIABLE, "DPDK's example l3fwd") if VARIABLE in os.environ else built()
+
+
 def run() -> Line:
     """Ratio of packets a second."""
-    binary = program(VARIABLE, "DPDK's example l3fwd") if VARIABLE in os.environ else built()
-    return against("l3fwd-dpdk", "l3fwd", binary, target=1.0, application=_application)
+    return against(
+        "l3fwd-dpdk", "l3fwd", example(), target=1.0, application=lambda at: application(at, prefixes())
+    )

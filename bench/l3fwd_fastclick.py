@@ -7,6 +7,7 @@ destination up in a table of DIR-24-8, take one from the TTL and write both MAC 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from bench.pairs import Line
@@ -15,8 +16,9 @@ from bench.router import NEXT_HOP, SRC_MAC, against, prefixes, program
 VARIABLE = "FASTCLICK"
 
 
-def _application(folder: Path) -> list[str]:
-    table = ", ".join(f"{prefix} 0" for prefix in prefixes())
+def application(folder: Path, routed: Iterable[str]) -> list[str]:
+    """Its arguments with routes of these prefixes; its configuration goes into the folder."""
+    table = ", ".join(f"{prefix} 0" for prefix in routed)
     router = folder / "router.click"
     router.write_text(
         "FromDPDKDevice(0) -> Strip(14) -> CheckIPHeader(VERBOSE false)\n"
@@ -29,4 +31,10 @@ def _application(folder: Path) -> list[str]:
 def run() -> Line:
     """Ratio of packets a second."""
     binary = program(VARIABLE, "FastClick's click")
-    return against("l3fwd-fastclick", "fastclick", binary, target=2.0, application=_application)
+    return against(
+        "l3fwd-fastclick",
+        "fastclick",
+        binary,
+        target=2.0,
+        application=lambda at: application(at, prefixes()),
+    )

@@ -108,6 +108,60 @@ def test_every_connection_through_a_function_is_completed(
     assert [stage.packets_in for stage in stages] == [found.clients.tx_packets, found.servers.tx_packets]
 
 
+def over_ipv6(**changes: Any) -> ConnectionsConfigure:
+    """The same, of IPv6."""
+    ends = connections().model_dump(exclude_unset=True)
+    ends["clients"] |= {"address": "2001:2:0:1::1", "addresses": 4}
+    ends["servers"] |= {"address": "2001:2:0:2::1"}
+    return ConnectionsConfigure.model_validate({**ends, **changes})
+
+
+MIX = (
+    {"port": 80, "request_bytes": 100, "answer_bytes": 5000},
+    {"l4": "udp", "port": 53, "request_bytes": 60, "answer_bytes": 1452},
+)
+
+
+@pytest.mark.parametrize(
+    ("nf", "options"),
+    [
+        ("acl", {"default": "permit", "ipv6": "rules"}),
+        ("firewall", {"default": "permit", "ipv6": "rules"}),
+        ("l3fwd", {"dst_mac": RIGHT}),
+        ("lb", {"services": "203.0.113.10:80/tcp 198.19.0.1:80", "ipv6": "forward"}),
+        ("nat", {"external": "203.0.113.0/28", "ipv6": "forward"}),
+    ],
+)
+def test_every_connection_over_ipv6_through_a_function_is_completed(
+    client: DataPlaneClient, nf: str, options: dict[str, Any]
+) -> None:
+    client.configure(around(nf, options))
+    client.call("connections.configure", over_ipv6(services=MIX).arguments())
+    client.start()
+    found = made(client, RUN)
+    all_of_them = opened(found)
+    sessions, exchanges = (one.completed for one in found.services)
+    assert sessions + exchanges == found.clients.completed == all_of_them
+    assert found.clients.payload_bytes == sessions * 5000 + exchanges * 1452
+    assert found.servers.payload_bytes == sessions * 100 + exchanges * 60
+    assert found.servers.completed == sessions
+    assert found.clients.rx_packets == found.servers.tx_packets
+    assert found.clients.not_ours == found.servers.not_ours == 0
+    stages = [stage for area in client.ledger().areas for path in area.paths for stage in path.stages]
+    assert [stage.packets_in for stage in stages] == [found.clients.tx_packets, found.servers.tx_packets]
+
+
+def test_a_function_that_translates_ipv4_alone_drops_what_is_of_ipv6(client: DataPlaneClient) -> None:
+    client.configure(around("nat", {"external": "203.0.113.0/28"}))
+    client.call("connections.configure", over_ipv6(retries=0, retransmit_ns=10_000_000).arguments())
+    client.start()
+    found = made(client, RUN)
+    assert found.clients.failed.no_answer == opened(found)
+    assert found.servers.rx_packets == 0
+    dropped = [stage.drops for area in client.ledger().areas for path in area.paths for stage in path.stages]
+    assert sum(dropped[0].values()) == found.clients.tx_packets
+
+
 def test_what_a_function_drops_fails_without_an_answer(client: DataPlaneClient) -> None:
     client.configure(around("acl", {"default": "deny"}))
     config = connections(retries=1, retransmit_ns=10_000_000)
@@ -137,10 +191,16 @@ def test_sources_that_do_not_exist_are_refused(client: DataPlaneClient) -> None:
         ({"address": "198.18.0.1", "first_port": 2000, "last_port": 1000}, "too many clients, or none"),
         ({"address": "255.255.255.255", "addresses": 2}, "no 2 addresses"),
         ({"address": "here"}, "is none"),
+        ({"address": "2001:2::1"}, "'198.19.0.1' is none"),
     ):
         whole = connections().clients.model_dump() | changed
         with pytest.raises(DataPlaneError, match=said):
             client.call("connections.configure", connections(clients=whole).arguments())
+    beyond = over_ipv6().clients.model_dump() | {"address": "2001:2::ffff:ffff", "addresses": 2}
+    with pytest.raises(DataPlaneError, match="no 2 addresses from 2001:2::ffff:ffff on in its /96"):
+        client.call("connections.configure", over_ipv6(clients=beyond).arguments())
+    with pytest.raises(DataPlaneError, match="does not fit a packet of 1,500"):
+        client.call("connections.configure", over_ipv6(mss=1460).arguments())
 
 
 def test_a_run_that_goes_on_is_not_started_again_and_may_be_stopped(client: DataPlaneClient) -> None:

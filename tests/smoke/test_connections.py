@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,9 @@ FUNCTIONS = {
     "small": ("{nf: firewall, options: {default: permit, sessions: 32}}", ""),
     "linux": ("{kind: kernel, nf: nat, options: {external: 203.0.113.0/28}}", ""),
     "deny": ("{nf: acl, options: {default: deny}}", ""),
+    "firewall-ipv6": ("{nf: firewall, options: {default: permit, ipv6: rules}}", "ip: 6, "),
+    "linux-ipv6": ("{kind: kernel, nf: firewall, options: {default: permit, ipv6: rules}}", "ip: 6, "),
+    "router-ipv6": ("{nf: l3fwd}", "ip: 6, "),
 }
 RATE, DURATION_S = 200, 0.5
 
@@ -86,8 +90,15 @@ def one_trial(lab: Lab, goal: ConnectionGoal = "new-connections", rate: float = 
     return trial
 
 
-@pytest.mark.parametrize("technology", ["direct", "linux-bridge"])
-@pytest.mark.parametrize("function", ["firewall", "nat", "lb"])
+@pytest.mark.parametrize(
+    ("technology", "function"),
+    [
+        *product(("direct", "linux-bridge"), ("firewall", "nat", "lb")),
+        ("direct", "router-ipv6"),
+        ("linux-bridge", "firewall-ipv6"),
+        ("linux-bridge", "linux-ipv6"),
+    ],
+)
 def test_every_connection_is_completed(tmp_path: Path, technology: str, function: str) -> None:
     trial = one_trial(lab_of(tmp_path, technology, function, "drain_s: 20, "))
     clients, servers = trial.clients, trial.servers

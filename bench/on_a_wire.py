@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two systems under test, each on a wire of the same kind, and one tester that has both wires.
+
+A wire is a vhost-user link: the system under test has the vhost end, which copies packets, and one core; the
+tester the virtio-user end, a packed ring of 1024, and the other core. So the system's core fills up first.
+Whatever the tester sends comes back on the same wire; what it sent and did not get back is the system's loss.
+
+A round measures each system in turn, the other at rest: how many packets a second come back at full load, and
+a search for NDR and PDR as of a lab, up to somewhat more than that. `refused_share_…` is of the packets at
+full load that found the ring full: where it is near 0, the tester was the limit, not the system.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+
+from bench.data_plane import MEMORY_MB, weir_dp
+from bench.hugepages import hugepages
+from bench.pairs import Line, SkipError, of_ratios
+from weir.lab.measure import Goal, Measure, TrialOptions
+from weir.measure.search import search
+from weir.measure.tester import Counter, Traffic
+from weir.measure.trial import TrialRunner
+from weir.protocol import DataPlaneClient
+from weir.protocol.configuration import ChainArea, Configure, PathConfig, PortConfig, StageConfig, TesterArea
+from weir.protocol.tester import DataPlaneTester
+from weir.protocol.traffic import TrafficConfigure
+
+CORE, TESTER_CORE = 1, 0
+ROUNDS = 5
+FULL_S = 0.5
+SEARCH_S = 20.0
+ABOVE = 1.2  # of what comes back at full load: the highest load tried
+LOWEST = 0.05
+RING = 1024
+LINK_MBPS = 100_000  # no limit here
+SOCKET_S = 20.0
+GOALS = (Goal(name="NDR", loss_ratio=0), Goal(name="PDR", loss_ratio=0.005))
+MEASURE = Measure(goals=GOALS, trial=TrialOptions(duration_sum_s=1.0))
+
+System = Callable[[str], AbstractContextManager[Callable[[], AbstractContextManager[None]]]]
+"""Given the device arguments of its end; what it gives lets it forward inside the `with`, and not outside."""
+
+
+@dataclass
+class Found:
+    """Of one system, a figure a round."""
+
+    full_pps: list[float] = field(default_factory=list)
+    refused_share: list[float] = field(default_factory=list)
+    ndr_pps: list[float | None] = field(default_factory=list)
+    pdr_pps: list[float | None] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _NotReturned:
+    """Sent by a port and not come back to it, since weir-dp was configured."""
+
+    place: str
+    value: int
+    reason: str | None = "not_returned"
+    kind = "drop"
+
+
+@contextmanager
+def weir_system(stage: StageConfig, devargs: str) -> Iterator[Callable[[], AbstractContextManager[None]]]:
+    """One of Weir's functions, alone in a weir-dp, with the ledger."""
+    with weir_dp(CORE) as client:
+        path = PathConfig(name="through", in_="wire", out="wire", stages=(stage,))
+        client.configure(
+            Configure(
+                ports=(PortConfig(name="wire", devargs=devargs, rx_queue_size=RING, tx_queue_size=RING),),
+                areas=(ChainArea(name=stage.nf, core=CORE, kind="chain", paths=(path,)),),
+                ledger=True,
+            )
+        )
+
+        @contextmanager
+        def turn() -> Iterator[None]:
+            client.start()
+            try:
+                yield
+            finally:
+                client.stop()
+
+        yield turn
+
+
+def compared(
+    name: str, systems: Sequence[System], traffic: Callable[[str], TrafficConfigure], *, target: float
+) -> list[Line]:
+    """Ratios of the first system to the second: at full load, NDR and PDR. `traffic`: from and to a port."""
+    found = [Found() for _ in systems]
+    with hugepages(len(systems) * MEMORY_MB + 2 * MEMORY_MB), ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="weir-bench-")))
+        sockets = [folder / f"{index}.sock" for index in range(len(systems))]
+        turns = [
+            stack.enter_context(system(f"net_vhost0,iface={socket},queues=1"))
+            for system, socket in zip(systems, sockets, strict=True)
+        ]
+        for socket in sockets:
+            _wait_for(socket)
+        tester = stack.enter_context(weir_dp(TESTER_CORE))
+        tester.configure(_ends(sockets))
+        tester.start()
+        for number in range(ROUNDS):
+            order = range(len(systems)) if number % 2 == 0 else reversed(range(len(systems)))
+            for index in order:
+                with turns[index]():
+                    _measure(tester, _port(index), traffic(_port(index)), found[index])
+    return list(_lines(name, found, target))
+
+
+def _port(index: int) -> str:
+    return f"wire{index}.left"
+
+
+def _ends(sockets: Sequence[Path]) -> Configure:
+    ports = tuple(
+        PortConfig(
+            name=_port(index),
+            devargs=f"net_virtio_user{index},path={socket},queues=1,queue_size={RING},packed_vq=1,"
+            f"speed={LINK_MBPS}",
+            rx_queue_size=RING,
+            tx_queue_size=RING,
+        )
+        for index, socket in enumerate(sockets)
+    )
+    areas = tuple(
+        TesterArea(name=f"{kind}.{port.name}", core=TESTER_CORE, kind=kind, port=port.name)
+        for port in ports
+        for kind in ("generator", "receiver")
+    )
+    return Configure(ports=ports, areas=areas)
+
+
+def _wait_for(socket: Path) -> None:
+    give_up = time.monotonic() + SOCKET_S
+    while not socket.exists():
+        if time.monotonic() > give_up:
+            raise SkipError(f"no socket {socket} within {SOCKET_S:.0f} s")
+        time.sleep(0.05)
+
+
+def _measure(client: DataPlaneClient, port: str, config: TrafficConfigure, found: Found) -> None:
+    tester = DataPlaneTester(client)
+    tester.configure_traffic(config)
+
+    def counters() -> Sequence[Counter]:
+        (one,) = (one for one in client.ledger().ports if one.name == port)
+        return (_NotReturned(port, max(0, one.tx_packets - one.rx_packets)),)
+
+    tester.run({0: 0}, FULL_S / 2, 0.1)  # whatever happens once
+    result = tester.run({0: 0}, FULL_S, 0.1)
+    (stream,) = result.streams
+    seconds = result.tx_duration_ns / 1e9
+    found.full_pps.append(stream.delivered / seconds)
+    found.refused_share.append(stream.tx_refused / stream.offered)
+    size = config.streams[0].frame
+    assert size is not None
+    runner = TrialRunner(
+        tester,
+        counters,
+        Traffic.from_config("64", 64.0, config),
+        options=MEASURE.trial,
+        on_trial=lambda _trial: None,
+        sleep=client.wait,
+    )
+    high_pps = ABOVE * found.full_pps[-1]
+    deadline = time.monotonic() + SEARCH_S
+    ndr, pdr = search(
+        runner, MEASURE, (LOWEST * high_pps, high_pps), clock=time.monotonic, deadline=deadline
+    )
+    found.ndr_pps.append(ndr.load_pps)
+    found.pdr_pps.append(pdr.load_pps)
+
+
+def _lines(name: str, found: Sequence[Found], target: float) -> Iterator[Line]:
+    ours, peer = found
+    shares = {
+        "refused_share_ours": median(ours.refused_share),
+        "refused_share_peer": median(peer.refused_share),
+        "rounds_without_ndr": _without(ours.ndr_pps, peer.ndr_pps),
+        "rounds_without_pdr": _without(ours.pdr_pps, peer.pdr_pps),
+    }
+    for suffix, figure in (("", "full_pps"), ("-ndr", "ndr_pps"), ("-pdr", "pdr_pps")):
+        taken = [
+            (one, other)
+            for one, other in zip(getattr(ours, figure), getattr(peer, figure), strict=True)
+            if one and other
+        ]
+        if not taken:
+            continue  # `rounds_without` of the line at full load says so
+        detail = {
+            "ours_median_pps": median(one for one, _ in taken),
+            "peer_median_pps": median(other for _, other in taken),
+            **shares,
+        }
+        ratios = [one / other for one, other in taken]
+        yield of_ratios(f"{name}{suffix}", ratios, target=target, detail=detail)
+
+
+def _without(ours: Sequence[float | None], peer: Sequence[float | None]) -> int:
+    """Rounds in which the search of one of both was irregular."""
+    return sum(not (one and other) for one, other in zip(ours, peer, strict=True))
