@@ -44,6 +44,7 @@ class Bench:
 
 
 _NEW_FLOWS = "40,000 rules, each packet a new flow"
+_ON_A_WIRE = ", each a system under test with one core on a vhost-user wire: at full load, NDR, PDR"
 _PYTHON = builds.python
 # name on the command line and in the output → bench
 BENCHES = {
@@ -92,6 +93,23 @@ BENCHES = {
         "the same router of FastClick's elements",
         lambda: builds.named("FASTCLICK"),
         headline=True,
+    ),
+    "l2fwd-wire": Bench(
+        "l2fwd_wire",
+        f"testpmd macswap{_ON_A_WIRE}",
+        builds.dpdk,
+        headline=True,
+    ),
+    "l3fwd-wire": Bench(
+        "l3fwd_wire",
+        f"DPDK's example l3fwd, 1,000 routes{_ON_A_WIRE}",
+        lambda: builds.named("L3FWD", _example),
+        headline=True,
+    ),
+    "l3fwd-fastclick-wire": Bench(
+        "l3fwd_fastclick_wire",
+        f"the same router of FastClick's elements{_ON_A_WIRE}",
+        lambda: builds.named("FASTCLICK"),
     ),
     "lb-64k": Bench("lb_64k", "l3fwd, 65,536 flows", _same),
     "lb-1m": Bench("lb_1m", "l3fwd, 1,048,576 flows", _same),

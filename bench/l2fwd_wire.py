@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""l2fwd-wire: l2fwd in mode mac-swap against testpmd's macswap, both as systems under test on a vhost-user wire.
+"""l2fwd-wire: l2fwd in mode mac-swap against testpmd macswap, both as systems under test on a vhost-user wire.
 
 `bench.on_a_wire` says how; 64-byte frames of 1,024 flows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 
 from bench.data_plane import stream
-from bench.on_a_wire import CORE, compared, weir_system
+from bench.on_a_wire import CORE, Turn, compared, weir_system
 from bench.pairs import Line
 from bench.testpmd import Testpmd
 from weir.protocol.configuration import StageConfig
@@ -19,12 +19,12 @@ FLOWS = 1024
 TARGET = 1.0
 
 
-def _ours(devargs: str) -> AbstractContextManager[Callable[[], AbstractContextManager[None]]]:
+def _ours(devargs: str) -> AbstractContextManager[Turn]:
     return weir_system(StageConfig(nf="l2fwd", options={"mode": "mac-swap"}), devargs)
 
 
 @contextmanager
-def _testpmd(devargs: str) -> Iterator[Callable[[], AbstractContextManager[None]]]:
+def _testpmd(devargs: str) -> Iterator[Turn]:
     with Testpmd("macswap", core=CORE, devargs=[devargs]) as testpmd:
 
         @contextmanager
@@ -46,5 +46,3 @@ def run() -> list[Line]:
         lambda port: stream(port, frame_bytes=64, flows=FLOWS, to=port),
         target=TARGET,
     )
-
-

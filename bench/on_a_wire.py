@@ -40,11 +40,12 @@ ABOVE = 1.2  # of what comes back at full load: the highest load tried
 LOWEST = 0.05
 RING = 1024
 LINK_MBPS = 100_000  # no limit here
-SOCKET_S = 20.0
+SOCKET_S = FORWARDING_S = 20.0
 GOALS = (Goal(name="NDR", loss_ratio=0), Goal(name="PDR", loss_ratio=0.005))
 MEASURE = Measure(goals=GOALS, trial=TrialOptions(duration_sum_s=1.0))
 
-System = Callable[[str], AbstractContextManager[Callable[[], AbstractContextManager[None]]]]
+Turn = Callable[[], AbstractContextManager[None]]
+System = Callable[[str], AbstractContextManager[Turn]]
 """Given the device arguments of its end; what it gives lets it forward inside the `with`, and not outside."""
 
 
@@ -69,7 +70,7 @@ class _NotReturned:
 
 
 @contextmanager
-def weir_system(stage: StageConfig, devargs: str) -> Iterator[Callable[[], AbstractContextManager[None]]]:
+def weir_system(stage: StageConfig, devargs: str) -> Iterator[Turn]:
     """One of Weir's functions, alone in a weir-dp, with the ledger."""
     with weir_dp(CORE) as client:
         path = PathConfig(name="through", in_="wire", out="wire", stages=(stage,))
@@ -104,17 +105,39 @@ def compared(
             stack.enter_context(system(f"net_vhost0,iface={socket},queues=1"))
             for system, socket in zip(systems, sockets, strict=True)
         ]
-        for socket in sockets:
-            _wait_for(socket)
-        tester = stack.enter_context(weir_dp(TESTER_CORE))
-        tester.configure(_ends(sockets))
-        tester.start()
+        tester = stack.enter_context(_tester(sockets, turns))
+        for index in range(len(systems)):
+            with turns[index]():
+                _wait_until_forwarding(tester, traffic(_port(index)))
         for number in range(ROUNDS):
             order = range(len(systems)) if number % 2 == 0 else reversed(range(len(systems)))
             for index in order:
                 with turns[index]():
                     _measure(tester, _port(index), traffic(_port(index)), found[index])
     return list(_lines(name, found, target))
+
+
+@contextmanager
+def _tester(sockets: Sequence[Path], turns: Sequence[Turn]) -> Iterator[DataPlaneClient]:
+    """With all wires. A vhost end at rest answers nobody: all go on while wires are joined, and parted."""
+    with ExitStack() as parting, weir_dp(TESTER_CORE) as tester:
+        with _all(turns):
+            for socket in sockets:
+                _wait_for(socket)
+            tester.configure(_ends(sockets))
+            tester.start()
+        try:
+            yield tester
+        finally:
+            parting.enter_context(_all(turns))
+
+
+@contextmanager
+def _all(turns: Sequence[Turn]) -> Iterator[None]:
+    with ExitStack() as stack:
+        for turn in turns:
+            stack.enter_context(turn())
+        yield
 
 
 def _port(index: int) -> str:
@@ -148,6 +171,15 @@ def _wait_for(socket: Path) -> None:
         time.sleep(0.05)
 
 
+def _wait_until_forwarding(client: DataPlaneClient, config: TrafficConfigure) -> None:
+    tester = DataPlaneTester(client)
+    tester.configure_traffic(config)
+    give_up = time.monotonic() + FORWARDING_S
+    while tester.run({0: 1000}, 0.1, 0.1).streams[0].delivered == 0:
+        if time.monotonic() > give_up:
+            raise SkipError(f"nothing comes back on {config.streams[0].port} within {FORWARDING_S:.0f} s")
+
+
 def _measure(client: DataPlaneClient, port: str, config: TrafficConfigure, found: Found) -> None:
     tester = DataPlaneTester(client)
     tester.configure_traffic(config)
@@ -174,9 +206,7 @@ def _measure(client: DataPlaneClient, port: str, config: TrafficConfigure, found
     )
     high_pps = ABOVE * found.full_pps[-1]
     deadline = time.monotonic() + SEARCH_S
-    ndr, pdr = search(
-        runner, MEASURE, (LOWEST * high_pps, high_pps), clock=time.monotonic, deadline=deadline
-    )
+    ndr, pdr = search(runner, MEASURE, (LOWEST * high_pps, high_pps), clock=time.monotonic, deadline=deadline)
     found.ndr_pps.append(ndr.load_pps)
     found.pdr_pps.append(pdr.load_pps)
 

@@ -70,8 +70,8 @@ class Plan:
 
     @classmethod
     def of(cls, topology: Topology, lab: Lab) -> Self:
-        """PlanError for a machine with too little memory, or connections that no packet of could come through;
-        DataPlaneError for what weir-dp could not take."""
+        """PlanError for a machine with too little memory, or connections that a function lets through on no
+        account; DataPlaneError for what weir-dp could not take."""
         made = configure(topology, lab)
         if lab.traffic.connections is not None and not topology.end_hosts:
             connections(topology, lab)  # so that what is refused is so before anything stands

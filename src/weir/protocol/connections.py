@@ -150,8 +150,8 @@ class SideResult(Reply):
     not_ours: int
     """Packets of no connection."""
     no_room: int
-    """Servers: SYNs for which the table had no place; of IPv6 also packets between prefixes of 96 bits of which
-    255 pairs had been seen before."""
+    """Servers: SYNs for which the table had no place; of IPv6 also packets between prefixes of 96 bits, of
+    which 255 pairs had been seen before."""
 
 
 class ServiceResult(Reply):

@@ -117,8 +117,16 @@ def test_more_clients_need_more_memory(tmp_path: Path) -> None:
         ("frames: [64], connections: {}", "", "connections are measured alone"),
         ("frames: [connections]", "", "traffic.connections is absent"),
         ("ip: 6, connections: {mss: 1460}", "", "at most 1440 with IPv6"),
-        ("ip: 6, connections: {services: [{l4: udp, answer_bytes: 1472}]}", "", "at most 1452 with udp and IPv6"),
-        ("ip: 6, left: {address: '2001:2::ffff:fff9'}, connections: {}", "", "not so many addresses of its /96"),
+        (
+            "ip: 6, connections: {services: [{l4: udp, answer_bytes: 1472}]}",
+            "",
+            "at most 1452 with udp and IPv6",
+        ),
+        (
+            "ip: 6, left: {address: '2001:2::ffff:fff9'}, connections: {}",
+            "",
+            "not so many addresses of its /96",
+        ),
         ("ip: 6, left: {address: '2001:2:0:2::'}, connections: {}", "", "reaches the servers' addresses"),
         ("ip: 6, left: {address: 198.18.0.1}, connections: {}", "", "expected an IPv6 address"),
         ("pacing: recorded, connections: {}", "", "connections were not captured"),
