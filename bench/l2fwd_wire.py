@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""l2fwd-wire: l2fwd in mode mac-swap against testpmd macswap, both as systems under test on a vhost-user wire.
+"""l2fwd-wire: l2fwd in mode mac-swap against testpmd macswap, each a system under test on a vhost-user wire.
 
 `bench.on_a_wire` says how; 64-byte frames of 1,024 flows.
 """

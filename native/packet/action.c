@@ -8,6 +8,7 @@
 #include <rte_ip.h>
 #include <rte_tcp.h>
 #include <rte_udp.h>
+#include <rte_vect.h>
 
 static inline void
 change_checksum(uint8_t *at, uint32_t change)
@@ -19,28 +20,51 @@ change_checksum(uint8_t *at, uint32_t change)
 	memcpy(at, &checksum, sizeof(checksum));
 }
 
+/* What must be added to ~checksum when two 16-bit words change: both ports. */
+static inline uint32_t
+change_of_ports(const struct weir_tuple *before, const struct weir_tuple *after)
+{
+	uint32_t was, is;
+
+	memcpy(&was, &before->src_port, sizeof(was));
+	memcpy(&is, &after->src_port, sizeof(is));
+	was = ~was;
+	return (was & 0xffff) + (was >> 16) + (is & 0xffff) + (is >> 16);
+}
+
+/* Likewise of both addresses: eight words, added as four of 32 bits and then made small. */
+static inline uint32_t
+change_of_addresses(const struct weir_tuple *before, const struct weir_tuple *after)
+{
+	uint64_t was, is, sum;
+
+	memcpy(&was, &before->src_ip, sizeof(was));
+	memcpy(&is, &after->src_ip, sizeof(is));
+	was = ~was;
+	sum = (was & UINT32_MAX) + (was >> 32) + (is & UINT32_MAX) + (is >> 32);
+	return (uint32_t)((sum & 0xffff) + (sum >> 16 & 0xffff) + (sum >> 32));
+}
+
 /* The L4 part of a change of the tuple: ports, and the checksum over them and the pseudo header. */
 static inline void
 rewrite_l4(uint8_t *l4, const struct weir_tuple *before, const struct weir_tuple *after,
 	   uint32_t address_change)
 {
-	uint32_t port_change = weir_checksum_change16(before->src_port, after->src_port);
 	uint16_t udp_checksum;
 
 	switch (after->protocol) {
 	case IPPROTO_TCP:
 		memcpy(l4, &after->src_port, 4);
-		port_change += weir_checksum_change16(before->dst_port, after->dst_port);
 		change_checksum(l4 + offsetof(struct rte_tcp_hdr, cksum),
-				port_change + address_change);
+				change_of_ports(before, after) + address_change);
 		break;
 	case IPPROTO_UDP:
 		memcpy(l4, &after->src_port, 4);
 		memcpy(&udp_checksum, l4 + offsetof(struct rte_udp_hdr, dgram_cksum), 2);
 		if (udp_checksum == 0)
 			break;
-		port_change += weir_checksum_change16(before->dst_port, after->dst_port);
-		udp_checksum = weir_checksum_changed(udp_checksum, port_change + address_change);
+		udp_checksum = weir_checksum_changed(udp_checksum, change_of_ports(before, after) +
+									   address_change);
 		if (udp_checksum == 0)
 			udp_checksum = 0xffff;
 		memcpy(l4 + offsetof(struct rte_udp_hdr, dgram_cksum), &udp_checksum, 2);
@@ -49,26 +73,51 @@ rewrite_l4(uint8_t *l4, const struct weir_tuple *before, const struct weir_tuple
 		if (after->src_port == before->src_port)
 			break;
 		memcpy(l4 + offsetof(struct rte_icmp_hdr, icmp_ident), &after->src_port, 2);
-		change_checksum(l4 + offsetof(struct rte_icmp_hdr, icmp_cksum), port_change);
+		change_checksum(l4 + offsetof(struct rte_icmp_hdr, icmp_cksum),
+				weir_checksum_change16(before->src_port, after->src_port));
 		break;
 	default:
 		break;
 	}
 }
 
+/* An action has addresses and ports in the order of a tuple: what it sets is taken of it, by a mask
+ * for each set of WEIR_SET_TUPLE. */
+static_assert(offsetof(struct weir_action, dst_port) - offsetof(struct weir_action, src_ip) ==
+			      offsetof(struct weir_tuple, dst_port) &&
+		      offsetof(struct weir_action, src_port) -
+				      offsetof(struct weir_action, src_ip) ==
+			      offsetof(struct weir_tuple, src_port) &&
+		      offsetof(struct weir_action, dst_ip) - offsetof(struct weir_action, src_ip) ==
+			      offsetof(struct weir_tuple, dst_ip),
+	      "one blend");
+static_assert(sizeof(struct weir_action) - offsetof(struct weir_action, src_ip) >=
+		      sizeof(struct weir_tuple),
+	      "read as a tuple");
+
+#define SRC_IP(set) ((set)&1 ? UINT32_MAX : 0)
+#define DST_IP(set) ((set)&2 ? UINT32_MAX : 0)
+#define PORTS(set) (((set)&4 ? 0xffffu : 0) | ((set)&8 ? 0xffff0000u : 0)) /* little endian */
+#define MASK(set)                                                                                  \
+	{                                                                                          \
+		SRC_IP(set), DST_IP(set), PORTS(set), 0                                            \
+	}
+
 static inline struct weir_tuple
 tuple_after(const struct weir_action *action, const struct weir_tuple *before)
 {
-	struct weir_tuple after = *before;
+	static const uint32_t masks[16][4] __attribute__((aligned(16))) = {
+		MASK(0), MASK(1), MASK(2),  MASK(3),  MASK(4),	MASK(5),  MASK(6),  MASK(7),
+		MASK(8), MASK(9), MASK(10), MASK(11), MASK(12), MASK(13), MASK(14), MASK(15),
+	};
+	const unsigned int set = (action->set & WEIR_SET_TUPLE) / WEIR_SET_SRC_IP;
+	const __m128i was = _mm_loadu_si128((const __m128i *)before);
+	const __m128i said = _mm_loadu_si128(
+		(const __m128i *)((const uint8_t *)action + offsetof(struct weir_action, src_ip)));
+	const __m128i mask = _mm_load_si128((const __m128i *)masks[set]);
+	struct weir_tuple after;
 
-	if ((action->set & WEIR_SET_SRC_IP) != 0)
-		after.src_ip = action->src_ip;
-	if ((action->set & WEIR_SET_DST_IP) != 0)
-		after.dst_ip = action->dst_ip;
-	if ((action->set & WEIR_SET_SRC_PORT) != 0)
-		after.src_port = action->src_port;
-	if ((action->set & WEIR_SET_DST_PORT) != 0)
-		after.dst_port = action->dst_port;
+	_mm_storeu_si128((__m128i *)&after, _mm_blendv_epi8(was, said, mask));
 	return after;
 }
 
@@ -78,11 +127,9 @@ weir_action_rewrite_tuple(const struct weir_action *action, uint8_t *frame,
 {
 	struct rte_ipv4_hdr *ip = (struct rte_ipv4_hdr *)(frame + headers->l3_offset);
 	struct weir_tuple after = tuple_after(action, &headers->tuple);
-	uint32_t change = weir_checksum_change32(headers->tuple.src_ip, after.src_ip) +
-			  weir_checksum_change32(headers->tuple.dst_ip, after.dst_ip);
+	uint32_t change = change_of_addresses(&headers->tuple, &after);
 
-	ip->src_addr = after.src_ip;
-	ip->dst_addr = after.dst_ip;
+	memcpy(&ip->src_addr, &after.src_ip, 2 * sizeof(uint32_t));
 	ip->hdr_checksum = weir_checksum_changed(ip->hdr_checksum, change);
 	if (headers->l4_offset != 0)
 		rewrite_l4(frame + headers->l4_offset, &headers->tuple, &after, change);

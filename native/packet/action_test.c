@@ -71,6 +71,43 @@ a_new_tuple_is_written_and_every_checksum_follows(void **state)
 }
 
 static void
+each_field_is_written_that_is_set_and_no_other(void **state)
+{
+	struct weir_action action = {
+		.src_ip = inet_addr("203.0.113.1"),
+		.dst_ip = inet_addr("203.0.113.2"),
+		.src_port = 0x1234,
+		.dst_port = 0x5678,
+		.counters = {(void *)UINTPTR_MAX}, /* behind them, and no part of a tuple */
+	};
+
+	(void)state;
+	for (unsigned int set = 0; set < 16; set++) {
+		struct rte_mbuf *packet = weir_test_ipv4_packet(&(struct weir_test_ipv4){0});
+		struct weir_headers headers, after;
+		struct weir_tuple expected;
+
+		weir_headers_parse(packet, &headers);
+		expected = headers.tuple;
+		action.set = (uint8_t)(set * WEIR_SET_SRC_IP);
+		expected.src_ip = set & 1 ? action.src_ip : expected.src_ip;
+		expected.dst_ip = set & 2 ? action.dst_ip : expected.dst_ip;
+		expected.src_port = set & 4 ? action.src_port : expected.src_port;
+		expected.dst_port = set & 8 ? action.dst_port : expected.dst_port;
+		after = headers;
+		weir_action_update_headers(&action, &after);
+		assert_memory_equal(&after.tuple, &expected, sizeof(expected));
+		weir_action_apply(&action, packet, &headers);
+		assert_memory_equal(&headers.tuple, &expected, sizeof(expected));
+		weir_headers_parse(packet, &after);
+		assert_memory_equal(&after.tuple, &expected, sizeof(expected));
+		assert_true(weir_test_checksums_right(rte_pktmbuf_mtod(packet, const uint8_t *),
+						      packet->data_len));
+		rte_pktmbuf_free(packet);
+	}
+}
+
+static void
 a_udp_checksum_of_zero_stays_zero(void **state)
 {
 	const struct weir_action action = {.set = WEIR_SET_SRC_IP, .src_ip = 1};
@@ -129,6 +166,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_new_tuple_is_written_and_every_checksum_follows),
+		cmocka_unit_test(each_field_is_written_that_is_set_and_no_other),
 		cmocka_unit_test(a_udp_checksum_of_zero_stays_zero),
 		cmocka_unit_test(addresses_of_the_next_hop_are_written_destination_first),
 		cmocka_unit_test(a_later_fragment_gets_addresses_and_keeps_its_data),

@@ -124,26 +124,30 @@ struct look_up {
 static inline void
 look_up(const struct lb *lb, const struct weir_batch *batch, struct look_up *look_up)
 {
-	look_up->count = 0;
+	const struct lb_set *set = lb->set;
+	const bool outbound = batch->direction == WEIR_OUTBOUND;
+	unsigned int count = 0;
+
 	for (uint16_t i = 0; i < batch->count; i++) {
 		const struct weir_headers *headers = &batch->headers[i];
 		uint16_t number = LB_NONE;
 
-		if (has_ports(headers) && batch->direction == WEIR_OUTBOUND) {
-			number = lb_set_find(lb->set, lb_destination_of(&headers->tuple, LB_VIP));
-			look_up->keys[look_up->count] = &headers->tuple;
+		if (has_ports(headers) && outbound) {
+			number = lb_set_find(set, lb_destination_of(&headers->tuple, LB_VIP));
+			look_up->keys[count] = &headers->tuple;
 		} else if (has_ports(headers)) {
-			number = lb_set_find(lb->set, lb_source_of(&headers->tuple, LB_BACKEND));
-			look_up->keys[look_up->count] = &look_up->replies[i];
+			number = lb_set_find(set, lb_source_of(&headers->tuple, LB_BACKEND));
+			look_up->keys[count] = &look_up->replies[i];
 			if (number != LB_NONE)
 				look_up->replies[i] = lb_key_of_reply(
 					&headers->tuple,
-					&lb->set->services[lb->set->backends[number].service].at);
+					&set->services[set->backends[number].service].at);
 		}
 		look_up->number[i] = number;
-		look_up->count += number != LB_NONE;
+		count += number != LB_NONE;
 	}
-	weir_flow_table_find(lb->index, look_up->keys, look_up->found, look_up->count);
+	look_up->count = count;
+	weir_flow_table_find(lb->index, look_up->keys, look_up->found, count);
 }
 
 /* For no service, but perhaps to the address of one, which is all that later fragments say. */
