@@ -162,7 +162,7 @@ BENCHES = {
     "prefix-table": Bench(
         "prefix_table", "rte_fib, 1,000,000 IPv4 routes, 32 look-ups at once", builds.dpdk, both_builds=True
     ),
-    "connections": Bench("connections", "1,000,000 new connections a second of one core"),
+    "connections": Bench("connections", "1,000,000 new connections a second of one core, IPv4 and IPv6"),
     "connections-open": Bench("connections_open", "4 GiB for 10,000,000 connections at the same time"),
     "planted-delay": Bench("planted_delay", "the delay that was planted"),
     "delay-cost": Bench("delay_cost", "a receiver that only counts", _same),

@@ -19,6 +19,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
+from typing import Literal
 
 from bench.data_plane import MEMORY_MB, weir_dp
 from bench.hugepages import hugepages
@@ -35,7 +36,7 @@ from weir.protocol.traffic import TrafficConfigure
 CORE, TESTER_CORE = 1, 0
 ROUNDS = 5
 FULL_S = 0.5
-SEARCH_S = 20.0
+SEARCH_S = 8.0
 ABOVE = 1.2  # of what comes back at full load: the highest load tried
 LOWEST = 0.05
 RING = 1024
@@ -66,7 +67,7 @@ class _NotReturned:
     place: str
     value: int
     reason: str | None = "not_returned"
-    kind = "drop"
+    kind: Literal["drop", "packets"] = "drop"
 
 
 @contextmanager

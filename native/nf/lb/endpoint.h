@@ -5,7 +5,6 @@
 
 #include <assert.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "engine/error.h"
 

@@ -362,23 +362,23 @@ who_has_no_port_left_opens_nothing(void **state)
 static bool
 translate(bool from_client, struct rte_mbuf *packet)
 {
-	rte_be32_t *source = source_of(packet), *destination = destination_of(packet);
+	struct last_bits *source = source_of(packet), *destination = destination_of(packet);
 	struct rte_udp_hdr *ports = rte_pktmbuf_mtod_offset(
 		packet, struct rte_udp_hdr *, TRANSPORT_OFFSET); /* TCP's are where UDP's are */
 
 	if (from_client) {
-		uint32_t address = rte_be_to_cpu_32(*source);
+		uint32_t address = rte_be_to_cpu_32(source->word);
 		uint16_t port = rte_be_to_cpu_16(ports->src_port);
 
 		assert_int_not_equal(address, TRANSLATED_ADDRESS);
 		ports->src_port = rte_cpu_to_be_16(
 			(uint16_t)(20000 + (port - 1024) * 16 + address - CLIENTS_ADDRESS));
-		*source = rte_cpu_to_be_32(TRANSLATED_ADDRESS);
+		source->word = rte_cpu_to_be_32(TRANSLATED_ADDRESS);
 	} else {
 		uint16_t known = rte_be_to_cpu_16(ports->dst_port) - 20000;
 
 		ports->dst_port = rte_cpu_to_be_16((uint16_t)(1024 + known / 16));
-		*destination = rte_cpu_to_be_32(CLIENTS_ADDRESS + known % 16);
+		destination->word = rte_cpu_to_be_32(CLIENTS_ADDRESS + known % 16);
 	}
 	set_checksums(packet);
 	return true;
@@ -485,15 +485,15 @@ prefixes_and_addresses_are_as_configured(void **state)
 static bool
 translate_prefix(bool from_client, struct rte_mbuf *packet)
 {
-	rte_be32_t *mine = from_client ? source_of(packet) : destination_of(packet);
+	struct last_bits *mine = from_client ? source_of(packet) : destination_of(packet);
 	uint8_t *prefix = PREFIX_AT(packet, from_client ? SOURCE_PREFIX : DESTINATION_PREFIX);
 
 	if (from_client) {
-		prefix[8] = (uint8_t)(rte_be_to_cpu_32(*mine) - CLIENTS_ADDRESS);
+		prefix[8] = (uint8_t)(rte_be_to_cpu_32(mine->word) - CLIENTS_ADDRESS);
 		prefix[7] = 9;
-		*mine = rte_cpu_to_be_32(TRANSLATED_ADDRESS);
+		mine->word = rte_cpu_to_be_32(TRANSLATED_ADDRESS);
 	} else {
-		*mine = rte_cpu_to_be_32(CLIENTS_ADDRESS + prefix[8]);
+		mine->word = rte_cpu_to_be_32(CLIENTS_ADDRESS + prefix[8]);
 		prefix[8] = 0;
 		prefix[7] = 1;
 	}

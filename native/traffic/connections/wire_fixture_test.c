@@ -238,16 +238,16 @@ make_connections(const struct weir_connections_run *run, uint64_t most_ns)
 	return count;
 }
 
-rte_be32_t *
+struct last_bits *
 source_of(struct rte_mbuf *packet)
 {
-	return rte_pktmbuf_mtod_offset(packet, rte_be32_t *, wire.ipv6 ? 34 : 26);
+	return rte_pktmbuf_mtod_offset(packet, struct last_bits *, wire.ipv6 ? 34 : 26);
 }
 
-rte_be32_t *
+struct last_bits *
 destination_of(struct rte_mbuf *packet)
 {
-	return rte_pktmbuf_mtod_offset(packet, rte_be32_t *, wire.ipv6 ? 50 : 30);
+	return rte_pktmbuf_mtod_offset(packet, struct last_bits *, wire.ipv6 ? 50 : 30);
 }
 
 static uint16_t

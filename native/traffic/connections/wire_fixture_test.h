@@ -45,9 +45,12 @@ struct weir_connections_count make_connections(const struct weir_connections_run
 					       uint64_t most_ns);
 #define TRANSPORT_OFFSET (wire.ipv6 ? 54 : 34) /* in an untagged frame */
 #define PAYLOAD_OFFSET (TRANSPORT_OFFSET + 20)
-/* The last 32 bits of source and destination address. */
-rte_be32_t *source_of(struct rte_mbuf *packet);
-rte_be32_t *destination_of(struct rte_mbuf *packet);
+/* The last 32 bits of an address, wherever it lies. */
+struct last_bits {
+	rte_be32_t word;
+} __rte_packed;
+struct last_bits *source_of(struct rte_mbuf *packet);
+struct last_bits *destination_of(struct rte_mbuf *packet);
 /* Without configuration: the checksums again. */
 void set_checksums(struct rte_mbuf *packet);
 /* Puts a packet on the wire, to the client, as if the server had sent it. */
