@@ -36,7 +36,7 @@ from weir.protocol.traffic import TrafficConfigure
 CORE, TESTER_CORE = 1, 0
 ROUNDS = 5
 FULL_S = 0.5
-SEARCH_S = 8.0
+SEARCH_S = 20.0
 ABOVE = 1.2  # of what comes back at full load: the highest load tried
 LOWEST = 0.05
 RING = 1024

@@ -13,6 +13,7 @@
 #include <rte_tcp.h>
 #include <rte_udp.h>
 
+#include "side.h"
 #include "testing/eal.h"
 #include "traffic/random.h"
 
@@ -226,7 +227,8 @@ make_connections(const struct weir_connections_run *run, uint64_t most_ns)
 
 	if (weir_connections_start(run, &error) < 0)
 		fail_msg("%s", error.message);
-	now = rte_rdtsc();
+	/* Not the time now: whoever had the core meanwhile would make connections too late. */
+	now = weir_clients_side()->wheel.start_tsc;
 	for (uint64_t ns = 0; ns < most_ns; ns += STEP_NS, now += step) {
 		clients->poll(clients, now);
 		servers->poll(servers, now);
