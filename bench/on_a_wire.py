@@ -5,9 +5,9 @@ A wire is a vhost-user link: the system under test has the vhost end, which copi
 tester the virtio-user end, a packed ring of 1024, and the other core. So the system's core fills up first.
 Whatever the tester sends comes back on the same wire; what it sent and did not get back is the system's loss.
 
-A round measures each system in turn, the other at rest: how many packets a second come back at full load, and
-a search for NDR and PDR as of a lab, up to somewhat more than that. `refused_share_…` is of the packets at
-full load that found the ring full: where it is near 0, the tester was the limit, not the system.
+The systems take turns, the other at rest: how many packets a second come back at full load, then searches for
+NDR and PDR as of a lab, up to somewhat more than that. `refused_share_…` is of the packets at full load that
+found the ring full: where it is near 0, the tester was the limit, not the system.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Literal
 
 from bench.data_plane import MEMORY_MB, weir_dp
 from bench.hugepages import hugepages
-from bench.pairs import Line, SkipError, of_ratios
+from bench.pairs import PAIRS, Line, SkipError, of_ratios
 from weir.lab.measure import Goal, Measure, TrialOptions
 from weir.measure.search import search
 from weir.measure.tester import Counter, Traffic
@@ -34,8 +34,8 @@ from weir.protocol.tester import DataPlaneTester
 from weir.protocol.traffic import TrafficConfigure
 
 CORE, TESTER_CORE = 1, 0
-ROUNDS = 5
-FULL_S = 0.5
+ROUNDS = 3  # of searches
+FULL_S = 0.3
 SEARCH_S = 20.0
 ABOVE = 1.2  # of what comes back at full load: the highest load tried
 LOWEST = 0.05
@@ -110,11 +110,12 @@ def compared(
         for index in range(len(systems)):
             with turns[index]():
                 _wait_until_forwarding(tester, traffic(_port(index)))
-        for number in range(ROUNDS):
-            order = range(len(systems)) if number % 2 == 0 else reversed(range(len(systems)))
-            for index in order:
-                with turns[index]():
-                    _measure(tester, _port(index), traffic(_port(index)), found[index])
+        for step, rounds in ((_full_load, PAIRS), (_search, ROUNDS)):
+            for number in range(rounds):
+                order = range(len(systems)) if number % 2 == 0 else reversed(range(len(systems)))
+                for index in order:
+                    with turns[index]():
+                        step(tester, _port(index), traffic(_port(index)), found[index])
     return list(_lines(name, found, target))
 
 
@@ -181,7 +182,17 @@ def _wait_until_forwarding(client: DataPlaneClient, config: TrafficConfigure) ->
             raise SkipError(f"nothing comes back on {config.streams[0].port} within {FORWARDING_S:.0f} s")
 
 
-def _measure(client: DataPlaneClient, port: str, config: TrafficConfigure, found: Found) -> None:
+def _full_load(client: DataPlaneClient, _port: str, config: TrafficConfigure, found: Found) -> None:
+    tester = DataPlaneTester(client)
+    tester.configure_traffic(config)
+    tester.run({0: 0}, FULL_S / 2, 0.1)  # whatever happens once
+    result = tester.run({0: 0}, FULL_S, 0.1)
+    (stream,) = result.streams
+    found.full_pps.append(stream.delivered / (result.tx_duration_ns / 1e9))
+    found.refused_share.append(stream.tx_refused / stream.offered)
+
+
+def _search(client: DataPlaneClient, port: str, config: TrafficConfigure, found: Found) -> None:
     tester = DataPlaneTester(client)
     tester.configure_traffic(config)
 
@@ -189,14 +200,6 @@ def _measure(client: DataPlaneClient, port: str, config: TrafficConfigure, found
         (one,) = (one for one in client.ledger().ports if one.name == port)
         return (_NotReturned(port, max(0, one.tx_packets - one.rx_packets)),)
 
-    tester.run({0: 0}, FULL_S / 2, 0.1)  # whatever happens once
-    result = tester.run({0: 0}, FULL_S, 0.1)
-    (stream,) = result.streams
-    seconds = result.tx_duration_ns / 1e9
-    found.full_pps.append(stream.delivered / seconds)
-    found.refused_share.append(stream.tx_refused / stream.offered)
-    size = config.streams[0].frame
-    assert size is not None
     runner = TrialRunner(
         tester,
         counters,
@@ -205,7 +208,7 @@ def _measure(client: DataPlaneClient, port: str, config: TrafficConfigure, found
         on_trial=lambda _trial: None,
         sleep=client.wait,
     )
-    high_pps = ABOVE * found.full_pps[-1]
+    high_pps = ABOVE * median(found.full_pps)
     deadline = time.monotonic() + SEARCH_S
     ndr, pdr = search(runner, MEASURE, (LOWEST * high_pps, high_pps), clock=time.monotonic, deadline=deadline)
     found.ndr_pps.append(ndr.load_pps)
