@@ -67,7 +67,7 @@ answer(struct rte_mbuf *packet)
 	}
 	memcpy(link.bytes, rte_pktmbuf_mtod(packet, uint8_t *), RTE_ETHER_HDR_LEN);
 	if (segment.addresses != NULL)
-		prefixes = weir_prefix_pair_of(segment.addresses);
+		prefixes = weir_prefix_pair(segment.addresses, segment.addresses + 16);
 	weir_segment_write(packet, &link, &back, segment.addresses != NULL ? &prefixes : NULL, NULL,
 			   0, 0);
 	return true;

@@ -143,7 +143,7 @@ change(struct way *way, const uint8_t *bytes, size_t size)
 		segment.payload_bytes = RTE_MIN(segment.payload_bytes, most);
 		memcpy(payload, segment.payload, segment.payload_bytes);
 		if (segment.addresses != NULL)
-			prefixes = weir_prefix_pair_on(segment.addresses);
+			prefixes = weir_prefix_pair(segment.addresses + 16, segment.addresses);
 		segment.flags ^= bytes[0];
 		segment.sequence += (uint32_t)(int8_t)bytes[1];
 		segment.acknowledged += (uint32_t)(int8_t)bytes[2];

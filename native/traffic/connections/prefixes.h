@@ -25,25 +25,15 @@ struct weir_prefix_pairs {
 	struct weir_prefix_pair pair[WEIR_PREFIX_PAIRS_MAX];
 };
 
-/* From source and destination address of a packet that arrived, 16 bytes each. */
+/* From 16 bytes each: of a packet that arrived its source and its destination, of one that is sent
+ * on as it is its destination and its source. */
 static inline struct weir_prefix_pair
-weir_prefix_pair_of(const uint8_t addresses[32])
+weir_prefix_pair(const uint8_t *peer, const uint8_t *own)
 {
 	struct weir_prefix_pair pair;
 
-	memcpy(pair.peer, addresses, sizeof(pair.peer));
-	memcpy(pair.own, addresses + 16, sizeof(pair.own));
-	return pair;
-}
-
-/* Of one who sends it on as it is. */
-static inline struct weir_prefix_pair
-weir_prefix_pair_on(const uint8_t addresses[32])
-{
-	struct weir_prefix_pair pair;
-
-	memcpy(pair.own, addresses, sizeof(pair.own));
-	memcpy(pair.peer, addresses + 16, sizeof(pair.peer));
+	memcpy(pair.peer, peer, sizeof(pair.peer));
+	memcpy(pair.own, own, sizeof(pair.own));
 	return pair;
 }
 

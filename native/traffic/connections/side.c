@@ -23,7 +23,7 @@ knows_prefixes(struct weir_side *side, struct weir_segment *segment)
 
 	if (segment->addresses == NULL)
 		return true;
-	pair = weir_prefix_pair_of(segment->addresses);
+	pair = weir_prefix_pair(segment->addresses, segment->addresses + 16);
 	segment->tuple.zero[0] = weir_prefix_pair_number(&side->prefixes, &pair, side->learns);
 	if (segment->tuple.zero[0] != 0)
 		return true;

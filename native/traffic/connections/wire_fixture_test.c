@@ -294,7 +294,7 @@ send_to_client(const struct weir_segment *segment)
 
 	assert_non_null(packet);
 	if (segment->addresses != NULL)
-		prefixes = weir_prefix_pair_on(segment->addresses);
+		prefixes = weir_prefix_pair(segment->addresses + 16, segment->addresses);
 	weir_segment_write(packet, &link, segment, segment->addresses != NULL ? &prefixes : NULL,
 			   NULL, 0, 0);
 	put(&ways[1], packet);
