@@ -46,6 +46,7 @@ FUNCTIONS = {
     "deny": ("{nf: acl, options: {default: deny}}", ""),
     "firewall-ipv6": ("{nf: firewall, options: {default: permit, ipv6: rules}}", "ip: 6, "),
     "linux-ipv6": ("{kind: kernel, nf: firewall, options: {default: permit, ipv6: rules}}", "ip: 6, "),
+    "nat-ipv6": ("{nf: nat, options: {external: 203.0.113.0/28}}", "ip: 6, "),
     "router-ipv6": ("{nf: l3fwd}", "ip: 6, "),
 }
 RATE, DURATION_S = 200, 0.5
@@ -185,6 +186,17 @@ def test_a_run_of_a_chain_that_lets_no_connection_through_searches_nothing_and_s
     assert "no goal of the connections was reached: Nothing comes through: of " in last
     assert "0 reached the servers" in last
     assert "at f1/acl (denied)" in last
+
+
+def test_a_function_that_carries_no_ipv6_is_left_out_before_anything_stands(tmp_path: Path) -> None:
+    lab_of(tmp_path, "direct", "nat-ipv6")
+    ran = weir("run", str(tmp_path), "--store", str(tmp_path / "store.db"), "--output", str(tmp_path / "out"))
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    result = Result.model_validate_json((tmp_path / "out" / "result.json").read_text())
+    (setup,) = result.setups
+    assert setup.refused is not None
+    assert "nat in f1 lets no IPv6 through" in setup.refused
+    assert not setup.cases
 
 
 @pytest.mark.parametrize("command", [["rfc2544"], ["soak"], ["migrate"], ["lean"], ["model", "predict"]])

@@ -18,7 +18,6 @@ from weir.lab.packet_fields import PACKET_FIELDS, PacketFieldName
 from weir.lab.traffic import Traffic
 from weir.plan.answers import answers
 from weir.plan.architecture import function_areas, lab_keys
-from weir.plan.connections import connections
 from weir.plan.data_plane import weir_dp_step
 from weir.plan.kernel_steps import kernel_steps
 from weir.plan.memory import mbufs, memory_mb, queue_size
@@ -70,11 +69,8 @@ class Plan:
 
     @classmethod
     def of(cls, topology: Topology, lab: Lab) -> Self:
-        """PlanError for a machine with too little memory, or connections that a function lets through on no
-        account; DataPlaneError for what weir-dp could not take."""
+        """PlanError for a machine with too little memory; DataPlaneError for what weir-dp could not take."""
         made = configure(topology, lab)
-        if lab.traffic.connections is not None and not topology.end_hosts:
-            connections(topology, lab)  # so that what is refused is so before anything stands
         return cls(
             topology=topology,
             steps=tuple(steps(topology, lab)),

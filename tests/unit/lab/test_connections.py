@@ -69,13 +69,11 @@ def test_connections_are_of_the_version_of_ip_that_the_traffic_has(tmp_path: Pat
         ("{nf: acl, options: {default: permit, ipv6: drop}}", "acl in f1"),
     ],
 )
-def test_a_function_that_carries_no_ipv6_is_refused_before_anything_stands(
-    tmp_path: Path, function: str, who: str
-) -> None:
+def test_a_function_that_carries_no_ipv6_is_refused(tmp_path: Path, function: str, who: str) -> None:
     lab = loaded(tmp_path, "ip: 6, connections: {}", f"functions: {{default: {function}}}\n")
     topology = plan.build_topology(lab, "direct", lab.chains()[0], "small-00000000")
     with pytest.raises(PlanError, match=f"{who} lets no IPv6 through, and connections are of IPv6"):
-        plan.Plan.of(topology, lab)
+        connections(topology, lab)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +87,7 @@ def test_a_function_that_carries_no_ipv6_is_refused_before_anything_stands(
 def test_a_function_that_carries_ipv6_is_taken(tmp_path: Path, function: str) -> None:
     lab = loaded(tmp_path, "ip: 6, connections: {}", f"functions: {{default: {function}}}\n")
     topology = plan.build_topology(lab, "direct", lab.chains()[0], "small-00000000")
-    assert plan.Plan.of(topology, lab).streams == {}
+    assert connections(topology, lab).clients.address == "2001:2:0:1::1"
 
 
 def test_areas_of_clients_and_servers_take_the_place_of_generators(tmp_path: Path) -> None:

@@ -51,6 +51,7 @@ class ConnectionsCampaign(Campaign):
 
     def _calibrated(self, way: Way, topology: Topology) -> dict[str, Ceiling]:
         """None of packets. What the tester can do is measured once a run, kind of port and variant."""
+        connections(topology, way.lab)  # what it refuses is refused before anything stands
         kind = topology.ports[0].kind, way.variant
         if kind not in self._alone:
             with running(way.lab, plan.loopback(topology, new_id(way.lab))) as loop:
