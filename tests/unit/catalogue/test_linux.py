@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from weir.catalogue import CatalogueError, Ends, linux, names
-from weir.lab.kernel import COUNTERPARTS, PORT_VALUES, SIDES
+from weir.lab.counterparts import COUNTERPARTS
+from weir.lab.kernel import PORT_VALUES, SIDES
 from weir.lab.nf import Scalar, network_functions
 
 VALUES = {
@@ -29,7 +30,9 @@ ENDS = Ends(VALUES, ("198.18.0.0/24", "2001:2::/64"))
 
 
 def text(nf: str, options: dict[str, Scalar], program: int = 0) -> str:
-    return linux(nf, options, ENDS).programs[program][1]
+    found = linux(nf, options, ENDS).programs[program][1]
+    assert found is not None
+    return found
 
 
 def lines(nf: str, options: dict[str, Scalar], program: int = 0) -> list[str]:
