@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, cast
 
@@ -153,6 +153,11 @@ class Lab(LabSection):
     def chains(self) -> tuple[Chain, ...]:
         """The chains, in the order of the file."""
         return tuple(_chain(form) for form in self.chain)
+
+    def forms(self, names: Collection[str]) -> tuple[ChainForm, ...]:
+        """The chains of these names, as the file has them."""
+        named = zip(self.chain, self.chains(), strict=True)
+        return tuple(form for form, chain in named if chain.name in names)
 
     def compared(self) -> tuple[str, ...]:
         """What reports compare with each other: technologies, or variants."""
