@@ -9,7 +9,7 @@ from weir.catalogue import dpdk, fastclick, suricata, vpp
 from weir.catalogue.launch import Launch, Place
 from weir.catalogue.setup import Options
 
-__all__ = ["Launch", "Place", "launch"]
+__all__ = ["Launch", "Place", "launch", "names"]
 
 _Made = Callable[[Options, Place], Launch]
 _PROGRAMS: Mapping[tuple[str, str], _Made] = {
@@ -32,3 +32,8 @@ def launch(counterpart: str, nf: str, options: Options, place: Place) -> Launch:
     """KeyError for a program that does not do that, CatalogueError for options that it cannot be set up
     from."""
     return _PROGRAMS[counterpart, nf](options, place)
+
+
+def names() -> tuple[tuple[str, str], ...]:
+    """The programs, and the functions that they do."""
+    return tuple(_PROGRAMS)

@@ -11,6 +11,7 @@ import json
 import platform
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from weir.base.error import FabricError
@@ -35,18 +36,22 @@ def loading(
     found = {
         one.get_attr("IFLA_IFNAME"): one["index"] for one in site.route(str(params["netns"])).get_links()
     }
-    defines = dict(program.defines)
-    defines |= {f"{side.upper()}_INDEX": str(found[ends[f"{side}.name"]]) for side in SIDES}
+    indices = {side: int(found[ends[f"{side}.name"]]) for side in SIDES}
     built = site.directory / f"{params['node']}.bpf.o"
-    compiler = ["clang", "-O2", "-g", "-target", "bpf", "-Wall", "-Werror"]
-    compiler += [f"-I/usr/include/{platform.machine()}-linux-gnu"]  # asm/types.h, on Debian
-    compiler += [f"-D{name}={value}" for name, value in sorted(defines.items())]
-    words = [*compiler, "-c", str(program.source), "-o", str(built)]
-    yield "clang", run(params, site, words, f"{built.name}.log")
+    yield "clang", run(params, site, compiler(program, indices, built), f"{built.name}.log")
     for side in SIDES:
         interface = ends[f"{side}.name"]
         words = ["ip", "link", "set", "dev", interface, "xdpgeneric", "obj", str(built), "sec", f"xdp_{side}"]
         yield " ".join(words[:6]), run(params, site, words, f"{params['node']}.xdp-{side}.log")
+
+
+def compiler(program: XdpProgram, indices: Mapping[str, int], built: Path) -> list[str]:
+    """What compiles it. `indices`: of both interfaces, by side."""
+    defines = {**program.defines, **{f"{side.upper()}_INDEX": str(one) for side, one in indices.items()}}
+    words = ["clang", "-O2", "-g", "-target", "bpf", "-Wall", "-Werror"]
+    words.append(f"-I/usr/include/{platform.machine()}-linux-gnu")  # asm/types.h, on Debian
+    words += [f"-D{name}={value}" for name, value in sorted(defines.items())]
+    return [*words, "-c", str(program.source), "-o", str(built)]
 
 
 def counters(site: Site, netns: str, ports: Sequence[Port]) -> Iterator[Counter]:
