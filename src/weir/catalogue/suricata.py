@@ -184,7 +184,7 @@ _INTERFACE = """\
     threads: {threads}
     cluster-id: {cluster}
     cluster-type: cluster_flow
-    defrag: yes
+    defrag: no
     use-mmap: yes
     tpacket-v3: no
     ring-size: 8192
