@@ -10,7 +10,7 @@ import socket
 from pathlib import Path
 
 from weir.base.error import FabricError
-from weir.base.topology import PROGRAM_DIRECTORY
+from weir.base.node import PROGRAM_DIRECTORY
 from weir.catalogue.fastclick import SOCKET
 from weir.fabric.function.lost import Lost
 from weir.fabric.step_handlers import Site

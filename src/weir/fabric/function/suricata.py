@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from weir.base.error import FabricError
-from weir.base.topology import PROGRAM_DIRECTORY
+from weir.base.node import PROGRAM_DIRECTORY
 from weir.catalogue.suricata import SOCKET
 from weir.fabric import stop_signals
 from weir.fabric.function.lost import Lost

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from weir.base.error import FabricError
-from weir.base.topology import PROGRAM_DIRECTORY
+from weir.base.node import PROGRAM_DIRECTORY
 from weir.catalogue.vpp import SOCKET
 from weir.fabric.function.lost import Lost
 from weir.fabric.step_handlers import Site

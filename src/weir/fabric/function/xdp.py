@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from weir.base.error import FabricError
-from weir.base.topology import Port
+from weir.base.node import Port
 from weir.catalogue import XdpProgram
 from weir.fabric.counters import Counter
 from weir.fabric.function.commands import Running, run
