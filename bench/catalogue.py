@@ -119,6 +119,15 @@ BENCHES = {
     "nat-1m": Bench("nat_1m", "l3fwd, 1,048,576 flows", _same),
     "nat-10m": Bench("nat_10m", "l3fwd, 10,000,000 flows, functions alone, cycles a packet", _same),
     "nat-new-sessions": Bench("nat_new_sessions", "1,000,000 new mappings a second of one core"),
+    "nat-nftables": Bench(
+        "nat_nftables", "nftables' NAT with connection tracking, 10,000 flows, behind one Linux bridge"
+    ),
+    "lb-nftables": Bench(
+        "lb_nftables", "nftables' hash with connection tracking, 10,000 flows, behind one Linux bridge"
+    ),
+    "lb-ipvs": Bench(
+        "lb_ipvs", "IP Virtual Server with Maglev's hash, 10,000 flows, behind one Linux bridge"
+    ),
     "firewall-new-flows": Bench(
         "firewall_new_flows",
         f"rte_acl, which keeps no sessions; {_NEW_FLOWS} and a new session for ours",

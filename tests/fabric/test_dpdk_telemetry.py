@@ -16,7 +16,8 @@ import pytest
 from weir.base.error import FabricError
 from weir.fabric import hugepages
 from weir.fabric.function import dpdk
-from weir.fabric.function.dpdk import Lost, Telemetry
+from weir.fabric.function.dpdk import Telemetry
+from weir.fabric.function.lost import Lost
 
 LEFT, RIGHT, OTHER = "net_virtio_user0", "net_vhost1", "0000:03:00.0"
 ANSWERS: Mapping[str, Any] = {
@@ -56,15 +57,15 @@ def answers(tmp_path: Path) -> Iterator[dict[str, Any]]:
 
 def test_ports_that_weir_named_tell_what_they_lost_and_why(answers: dict[str, Any], tmp_path: Path) -> None:
     with closing(Telemetry("program f1", tmp_path / "t")) as telemetry:
-        found = {(one.side, one.reason): one.packets for one in telemetry.lost()}
+        found = {(one.where, one.reason): one.packets for one in telemetry.lost()}
     assert found == {
-        ("left", "rx_missed"): 3,
-        ("left", "rx_errors"): 2,
-        ("left", "tx_errors"): 1,
-        ("left", "rx_q0_dropped"): 4,
-        ("right", "rx_missed"): 0,
-        ("right", "rx_errors"): 0,
-        ("right", "tx_queue_full"): 5,
+        (".left", "rx_missed"): 3,
+        (".left", "rx_errors"): 2,
+        (".left", "tx_errors"): 1,
+        (".left", "rx_q0_dropped"): 4,
+        (".right", "rx_missed"): 0,
+        (".right", "rx_errors"): 0,
+        (".right", "tx_queue_full"): 5,
     }
     assert answers["/ethdev/stats,0"]["rx_nombuf"] == 77  # attempts, not packets
 
@@ -112,7 +113,7 @@ def test_only_what_was_lost_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
     class Told:
         def lost(self) -> list[Lost]:
-            return [Lost("left", "rx_missed", 3), Lost("right", "tx_queue_full", 500)]
+            return [Lost(".left", "rx_missed", 3), Lost(".right", "tx_queue_full", 500)]
 
     monkeypatch.setattr(counters, "telemetry", lambda *_: Told())
     program = ProgramFunction(

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from weir import fabric
 from weir.base.error import FabricError
 from weir.lab import Lab
 from weir.lab.function import FunctionOptions
@@ -35,8 +36,11 @@ SERVICE = "198.19.0.1:1024/udp"
 SERVICES = f"{SERVICE} 10.0.0.1:5000, {SERVICE} 10.0.0.2:5000"
 
 
-def lab_of(kind: str, function: dict[str, Any], to_address: str | None = None) -> Lab:
-    """`to_address`: whom the tester's right end sends to, whatever it has seen arrive."""
+def lab_of(kind: str, function: dict[str, Any], to_address: str | None = None, by: str | None = None) -> Lab:
+    """`to_address`: whom the right end sends to, whatever it has seen arrive. `by`: by what Linux does
+    it, or as which program."""
+    if by is not None:
+        function = {**function, kind: {"counterpart": by}}
     tiny = tiny_lab("linux-bridge")
     made = FunctionOptions.model_validate({"kind": kind, **function})
     right = tiny.traffic.right.model_copy(update={"to_address": to_address})
@@ -48,11 +52,16 @@ def refused(trial: Trial, reason: str) -> int:
     return sum(drop.packets for drop in trial.drops if drop.reason == reason)
 
 
-def both(function: dict[str, Any], to_address: str | None = None) -> tuple[Trial, Trial]:
-    """Of Weir's function, and of Linux in its place."""
+def both(
+    function: dict[str, Any], to_address: str | None = None, kind: str = "kernel", by: str | None = None
+) -> tuple[Trial, Trial]:
+    """Of Weir's function, and of Linux or a program in its place."""
     found = []
-    for kind in ("process", "kernel"):
-        (trial,) = trials_of(lab_of(kind, function, to_address), 1, GENTLE_PPS, DURATION_S, drain_ms=DRAIN_MS)
+    for lab in (lab_of("process", function, to_address), lab_of(kind, function, to_address, by)):
+        missing = fabric.check("linux-bridge", programs=lab.programs(lab.chains()[0].name))
+        if missing is not None:
+            pytest.skip(f"{missing.missing}: {missing.fix}")
+        (trial,) = trials_of(lab, 1, GENTLE_PPS, DURATION_S, drain_ms=DRAIN_MS)
         assert trial.unaccounted == 0, trial.drops
         found.append(trial)
     return found[0], found[1]
@@ -142,4 +151,47 @@ def test_a_rule_that_cannot_be_read_ends_the_deployment_with_its_line_and_leaves
     lab = lab_of("kernel", {"nf": "firewall", "options": {"rules": str(tmp_path / "edge.rules")}})
     with pytest.raises(FabricError, match=r"edge\.rules, line 2.*host bits"):
         trials_of(lab, 1, GENTLE_PPS, DURATION_S)
+    assert [*run_root.iterdir()] == []
+
+
+ROUTES = "198.18.0.0/16 default, 198.19.0.0/16 default"
+OTHERS = [
+    pytest.param("kernel", "xdp", {"nf": "l2fwd", "options": {"mode": "mac-swap"}}, id="xdp-l2fwd-swap"),
+    pytest.param("kernel", "xdp", {"nf": "l2fwd"}, id="xdp-l2fwd"),
+    pytest.param("kernel", "xdp", {"nf": "l3fwd", "options": {"route_list": ROUTES}}, id="xdp-l3fwd"),
+    pytest.param("kernel", "ipvs", {"nf": "lb", "options": {"services": SERVICES}}, id="ipvs-lb"),
+    pytest.param("program", "suricata", {"nf": "dpi"}, id="suricata-dpi"),
+]
+
+
+@pytest.mark.parametrize(("kind", "by", "function"), OTHERS)
+def test_what_passes_weirs_function_passes_its_other_counterparts(
+    kind: str, by: str, function: dict[str, Any], run_root: Path
+) -> None:
+    for trial in both(function, kind=kind, by=by):
+        assert trial.offered == trial.delivered > 0, trial.drops
+    assert [*run_root.iterdir()] == []
+
+
+def test_what_xdp_has_no_route_for_linux_drops_by_its_reason(run_root: Path) -> None:
+    """Half of what leaves at the left goes to an address that no route leads to."""
+    function = {"nf": "l3fwd", "options": {"route_list": "198.18.0.0/16 default, 198.19.0.0/16 default"}}
+    _, xdp = both(function, kind="kernel", by="xdp", to_address="203.0.113.1")
+    lost = {(drop.place, drop.reason): drop.packets for drop in xdp.drops if drop.packets}
+    assert lost == {("f1/kernel/linux", "ip_in_no_routes"): xdp.offered - xdp.delivered}
+    assert 0 < xdp.delivered < xdp.offered
+    assert [*run_root.iterdir()] == []
+
+
+def test_what_dpi_drops_suricata_drops_by_the_same_rules(run_root: Path, tmp_path: Path) -> None:
+    """Of the flows of the tiny lab some forty, by their ports."""
+    (tmp_path / "dpi.rules").write_text("100 drop flow udp any any 1024-1063 any\n")
+    function = {"nf": "dpi", "options": {"rules_file": str(tmp_path / "dpi.rules")}}
+    weir, suricata = both(function, kind="program", by="suricata")
+    for trial in (weir, suricata):
+        assert 0 < trial.offered - trial.delivered < trial.offered
+        assert sum(drop.packets for drop in trial.drops) == trial.offered - trial.delivered
+    assert refused(suricata, "rules") + refused(suricata, "flow_drop") > 0, suricata.drops
+    shares = [(trial.offered - trial.delivered) / trial.offered for trial in (weir, suricata)]
+    assert shares[0] == pytest.approx(shares[1], abs=0.03)
     assert [*run_root.iterdir()] == []

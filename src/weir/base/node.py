@@ -124,6 +124,8 @@ class KernelFunction(FixedRecord):
     addressing: Literal["routed", "none"]
     does: tuple[NodeNf, ...] = ()
     """Weir's functions that it does in their place, inside first."""
+    counterpart: str | None = None
+    """By what one of them; None: by routes, nftables and tc."""
     sysctls: dict[str, int | str] = {}
     commands: tuple[tuple[str, ...], ...] = ()
     """Words of each, with names in braces for what is chosen when it is planned."""

@@ -12,14 +12,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from weir.catalogue.balancer import balancer
+from weir.catalogue.ipvs import ipvs
 from weir.catalogue.nat import nat
 from weir.catalogue.rewrite import rewrite
 from weir.catalogue.routes import routes
 from weir.catalogue.rules import acl, firewall
-from weir.catalogue.setup import CONNECTION_TRACKING, CatalogueError, Ends, Options, Setup
+from weir.catalogue.setup import CONNECTION_TRACKING, CatalogueError, Ends, Options, Setup, XdpProgram
 from weir.catalogue.shaper import shaper
+from weir.catalogue.xdp import xdp_rewrite, xdp_routes
 
-__all__ = ["CONNECTION_TRACKING", "CatalogueError", "Ends", "Options", "Setup", "linux"]
+__all__ = ["CONNECTION_TRACKING", "CatalogueError", "Ends", "Options", "Setup", "XdpProgram", "linux"]
 
 _LINUX: Mapping[str, Callable[[Options, Ends], Setup]] = {
     "acl": acl,
@@ -30,14 +32,24 @@ _LINUX: Mapping[str, Callable[[Options, Ends], Setup]] = {
     "nat": nat,
     "shaper": shaper,
 }
+_OTHER_WAYS: Mapping[tuple[str, str | None], Callable[[Options, Ends], Setup]] = {
+    ("lb", "ipvs"): ipvs,
+    ("l2fwd", "xdp"): xdp_rewrite,
+    ("l3fwd", "xdp"): xdp_routes,
+}
 
 
-def linux(nf: str, options: Options, ends: Ends) -> Setup:
-    """Linux as `nf`. KeyError for what it has no counterpart of, CatalogueError for options that it cannot be
-    set up from."""
-    return _LINUX[nf](options, ends)
+def linux(nf: str, options: Options, ends: Ends, by: str | None = None) -> Setup:
+    """Linux as `nf`; `by`: one of `weir.lab.counterparts.OTHER_WAYS`, where it does that. KeyError for
+    what it has no counterpart of, CatalogueError for options that it cannot be set up from."""
+    return (_OTHER_WAYS.get((nf, by)) or _LINUX[nf])(options, ends)
 
 
 def names() -> tuple[str, ...]:
     """The functions that Linux has a counterpart of."""
     return tuple(_LINUX)
+
+
+def other_ways() -> tuple[tuple[str, str | None], ...]:
+    """Functions that Linux does by something else too, and by what."""
+    return tuple(_OTHER_WAYS)

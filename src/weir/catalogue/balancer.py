@@ -24,8 +24,8 @@ from weir.catalogue.setup import (
 )
 
 _ENTRY = re.compile(r"([0-9.]+):([0-9]+)/(tcp|udp) +([0-9.]+):([0-9]+)")
-_Service = tuple[str, str, str]
-_Backends = dict[_Service, list[tuple[str, str]]]
+Service = tuple[str, str, str]
+Backends = dict[Service, list[tuple[str, str]]]
 _TIMEOUTS = {
     "tcp_timeout_established": "tcp_timeout_s",
     "tcp_timeout_syn_sent": "syn_timeout_s",
@@ -40,7 +40,7 @@ _TIMEOUTS = {
 
 def balancer(options: Options, ends: Ends) -> Setup:
     """Clients are at the left, back-ends at the right, behind the next hop there."""
-    services = _services(options)
+    services = services_of(options)
     body = ["counter other { }", "chain prerouting {"]
     body.append("  type nat hook prerouting priority dstnat; policy accept;")
     body += [f'  iifname "{ends["left.name"]}" {_rule(one, found)}' for one, found in services.items()]
@@ -49,12 +49,13 @@ def balancer(options: Options, ends: Ends) -> Setup:
         body += ["chain forward {", "  type filter hook forward priority filter; policy accept;"]
         body += ["  ct status dnat accept", "  counter name other drop", "}"]
     text = table("ip", "lb", body) + (without_ipv6("lb") if given("lb", options, "ipv6") == "drop" else "")
-    programs = ((NFT, text), (IP_BATCH, _routes(services, ends)))
+    programs = ((NFT, text), (IP_BATCH, backend_routes(services, ends)))
     return Setup(programs, timeouts("lb", options, _TIMEOUTS))
 
 
-def _services(options: Options) -> _Backends:
-    found: _Backends = {}
+def services_of(options: Options) -> Backends:
+    """Back-ends by service, in the lab's order. CatalogueError for an entry that names none."""
+    found: Backends = {}
     for where, entry in lines(options, "services", "services_file", commas=True):
         match = _ENTRY.fullmatch(entry)
         if match is None:
@@ -65,7 +66,7 @@ def _services(options: Options) -> _Backends:
     return found
 
 
-def _rule(service: _Service, backends: list[tuple[str, str]]) -> str:
+def _rule(service: Service, backends: list[tuple[str, str]]) -> str:
     address, port, protocol = service
     places = ", ".join(f"{number} : {one} . {own}" for number, (one, own) in enumerate(backends))
     chosen = f"jhash ip saddr . {protocol} sport mod {len(backends)} map {{ {places} }}"
@@ -75,7 +76,8 @@ def _rule(service: _Service, backends: list[tuple[str, str]]) -> str:
     return f"ip daddr {address} {protocol} dport {port} dnat ip addr . port to {chosen}"
 
 
-def _routes(services: Mapping[_Service, list[tuple[str, str]]], ends: Ends) -> str:
+def backend_routes(services: Mapping[Service, list[tuple[str, str]]], ends: Ends) -> str:
+    """Commands of `ip`: back-ends are behind the next hop at the right."""
     places = dict.fromkeys(backend for found in services.values() for backend, _ in found)
     via = f"via {ends['right.gateway']} dev {ends['right.name']}"
     return "".join(f"route replace {one}/32 {via}\n" for one in places)

@@ -12,9 +12,7 @@ def rewrite(options: Options, ends: Ends) -> Setup:
         raise CatalogueError("Linux has no counterpart of l2fwd's mac-swap", "expected mode: mac-rewrite")
     body = []
     for side, other in (("left", "right"), ("right", "left")):
-        outbound = side == "left"
-        src = str(options["src_mac"]) if outbound and "src_mac" in options else ends[f"{other}.mac"]
-        dst = str(options["dst_mac"]) if outbound and "dst_mac" in options else ends[f"{other}.gateway_mac"]
+        src, dst = addresses_of(side, options, ends)
         body += [
             f"chain {side} {{",
             f'  type filter hook ingress device "{ends[f"{side}.name"]}" priority filter; policy accept;',
@@ -22,3 +20,11 @@ def rewrite(options: Options, ends: Ends) -> Setup:
             "}",
         ]
     return Setup(((NFT, table("netdev", "l2fwd", body)),))
+
+
+def addresses_of(side: str, options: Options, ends: Ends) -> tuple[str, str]:
+    """MAC addresses of what comes in at that side and leaves by the other one: source, destination."""
+    other, outbound = ("right", True) if side == "left" else ("left", False)
+    src = str(options["src_mac"]) if outbound and "src_mac" in options else ends[f"{other}.mac"]
+    dst = str(options["dst_mac"]) if outbound and "dst_mac" in options else ends[f"{other}.gateway_mac"]
+    return src, dst

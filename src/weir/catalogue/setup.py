@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from weir.base.error import USAGE, WeirError
-from weir.lab.kernel import TABLE_PREFIX
+from weir.lab.counterparts import TABLE_PREFIX
 from weir.lab.nf import Scalar, network_functions
 
 Options = Mapping[str, Scalar]
@@ -39,13 +39,26 @@ class Ends:
 
 
 @dataclass(frozen=True)
+class XdpProgram:
+    """A program of eBPF that the kernel runs on each packet of both interfaces."""
+
+    source: Path
+    """In C, with a section xdp_left and one xdp_right: what is done with packets that come in there."""
+    defines: Mapping[str, str] = field(default_factory=dict)
+    """Macros besides LEFT_INDEX and RIGHT_INDEX, the numbers of both interfaces."""
+
+
+@dataclass(frozen=True)
 class Setup:
     """In the order: settings, then programs."""
 
-    programs: tuple[tuple[tuple[str, ...], str], ...] = ()
-    """Words of a program, behind which the path of a file comes, and what is in that file."""
+    programs: tuple[tuple[tuple[str, ...], str | None], ...] = ()
+    """Words of a program, behind which the path of a file comes, and what is in that file; None: there is no
+    file."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """Of the network namespace, net.…; one that a kernel lacks is passed over."""
+    xdp: XdpProgram | None = None
+    """Behind all of these: what has each packet first."""
 
 
 def given(nf: str, options: Options, key: str) -> Scalar | None:

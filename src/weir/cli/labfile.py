@@ -141,10 +141,9 @@ class Part:
         frames = _all_chosen("frame", chosen, [str(one) for one in lab.traffic.frames])
 
         def part(whole: Lab, **more: Any) -> Lab:
-            forms = [form for name, form in zip(known, whole.chain, strict=True) if name in chains]
             sizes = tuple(one for one in whole.traffic.frames if str(one) in frames)
             traffic = whole.traffic.model_copy(update={"frames": sizes})
-            return whole.model_copy(update={"chain": tuple(forms), "traffic": traffic, **more})
+            return whole.model_copy(update={"chain": whole.forms(chains), "traffic": traffic, **more})
 
         narrowed = part(
             lab,

@@ -77,11 +77,16 @@ def check(
 
 
 def _installed(program: Program) -> bool:
+    if program.module:
+        return probe.has_module(program.module)
     place = str(Path(program.directory) / program.name) if "/" in program.name else program.name
     return any(shutil.which(one) is not None for one in (place, *program.or_else))
 
 
 def _not_installed(program: Program) -> Refusal:
+    if program.module:
+        missing = f"this kernel has no {program.module}, which function {program.function} needs"
+        return Refusal(missing, f"load its {program.module} module, or another kernel")
     if "/" in program.name:
         missing = f"there is no program {program.name} in {program.directory}"
     else:

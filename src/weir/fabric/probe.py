@@ -30,6 +30,7 @@ _PERF_EXCLUDE_KERNEL, _PERF_EXCLUDE_HYPERVISOR = 1 << 5, 1 << 6
 _SIOCETHTOOL, _ETHTOOL_GET_TS_INFO = 0x8946, 0x41
 _SOF_TIMESTAMPING_RX_HARDWARE = 1 << 2
 _HWTSTAMP_FILTER_NONE, _HWTSTAMP_FILTER_ALL = 0, 1
+_MODPROBE_S = 10.0
 _OFFLOADS = ("checksum", "scatter-gather", "segmentation", "gro", "lro", "vlan")
 
 
@@ -50,6 +51,16 @@ def makes(kind: str) -> bool:
         except NetlinkError:
             return False
     return True
+
+
+def has_module(name: str) -> bool:
+    """Whether that part of the kernel is there, built in or as a module, which is then loaded."""
+    if (Path("/sys/module") / name).is_dir():
+        return True
+    try:
+        return subprocess.run(["modprobe", "--quiet", name], check=False, timeout=_MODPROBE_S).returncode == 0
+    except (OSError, subprocess.SubprocessError):
+        return False
 
 
 def bridge_netfilter() -> bool:

@@ -7,13 +7,13 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Literal, get_args
 
 from pydantic import Field
 
 from weir.base.node import ProgramPorts
 from weir.base.record import LabSection
+from weir.lab.counterparts import PROGRAMS, LinuxBy, ProgramName
 from weir.lab.units import Seconds
 
 Word = Annotated[str, Field(max_length=4096, pattern=r"^[^\x00]*$")]
@@ -34,65 +34,6 @@ PORT_VALUES: Mapping[str, str] = {
 SIDES = ("left", "right")
 
 
-@dataclass(frozen=True)
-class Counterpart:
-    """What a lab must know of Linux in the place of one of Weir's functions."""
-
-    programs: tuple[str, ...] = ("nft",)
-    """That set it up."""
-    needs: tuple[str, ...] = ()
-    """Options of which it must have one."""
-    rewrites: bool = False
-    filters: bool = False
-    """Linux filters what has its new destination and its old source: beyond one that rewrites in a chain of
-    Weir's it sees other addresses."""
-
-
-COUNTERPARTS: Mapping[str, Counterpart] = {
-    "acl": Counterpart(filters=True),
-    "firewall": Counterpart(filters=True),
-    "l2fwd": Counterpart(),
-    "l3fwd": Counterpart(programs=("ip",)),
-    "lb": Counterpart(needs=("services", "services_file"), rewrites=True),
-    "nat": Counterpart(needs=("external",), rewrites=True),
-    "shaper": Counterpart(programs=("tc",), needs=("tenants", "tenants_file")),
-}
-"""By the names of Weir's functions, whose options they are set up from (`weir.catalogue`)."""
-
-
-@dataclass(frozen=True)
-class DpdkProgram:
-    """What a lab must know of a DPDK program in the place of one of Weir's functions."""
-
-    stands_for: str
-    """The function."""
-    program: str
-    """Under which it is installed."""
-    package: str = ""
-    """Debian's, which has it."""
-
-    @property
-    def mend(self) -> str:
-        """What to do where it is missing."""
-        if self.package:
-            return ""
-        example = self.program.removeprefix("dpdk-")
-        return (
-            f"build /usr/share/dpdk/examples/{example} of the Debian package dpdk-doc, and name it in"
-            " program.path"
-        )
-
-
-DPDK_PROGRAMS: Mapping[str, DpdkProgram] = {
-    "testpmd": DpdkProgram("l2fwd", "dpdk-testpmd", "dpdk"),
-    "dpdk-l2fwd": DpdkProgram("l2fwd", "dpdk-l2fwd"),
-    "dpdk-l3fwd": DpdkProgram("l3fwd", "dpdk-l3fwd"),
-}
-"""By the names of counterparts that are programs (`weir.catalogue.dpdk`)."""
-PACKAGES = {"ip": "iproute2", "nft": "nftables", "tc": "iproute2"}
-"""Debian's, which have those programs."""
-TABLE_PREFIX = "weir_"
-"""Of the counterparts' tables in nftables, whose named counters count packets that were dropped."""
 PORT_NAMES = tuple(f"{side}.{value}" for side in SIDES for value in PORT_VALUES)
 SOCKET_VALUES: Mapping[str, str] = {
     "vdev": "what --vdev of a DPDK program makes the port of",
@@ -101,10 +42,16 @@ SOCKET_VALUES: Mapping[str, str] = {
 """What there is besides of each port of a program."""
 EAL = "eal"
 """Stands alone as a word, for all arguments of DPDK's environment (EAL): cores, memory, ports."""
-_OF_DPDK = ("cores", "memory_mb", "file_prefix", EAL)
-PROGRAM_NAMES = (*PORT_NAMES, *(f"{side}.{value}" for side in SIDES for value in SOCKET_VALUES), *_OF_DPDK)
+RUNTIME = "runtime_directory"
+"""A directory that is the program's own, and ends with it."""
+_OF_PROGRAMS = ("cores", "memory_mb", "file_prefix", RUNTIME, EAL)
+PROGRAM_NAMES = (
+    *PORT_NAMES,
+    *(f"{side}.{value}" for side in SIDES for value in SOCKET_VALUES),
+    *_OF_PROGRAMS,
+)
 FILE_PREFIX = "file."
-_NAME = re.compile(rf"\{{([a-z0-9_]+\.[a-zA-Z0-9_-]+|{'|'.join(_OF_DPDK)})\}}")
+_NAME = re.compile(rf"\{{([a-z0-9_]+\.[a-zA-Z0-9_-]+|{'|'.join(_OF_PROGRAMS)})\}}")
 
 NftCounter = Annotated[
     str,
@@ -123,6 +70,11 @@ CONTAINER_RUNTIMES: tuple[ContainerRuntime, ...] = get_args(ContainerRuntime)
 class KernelOptions(LabSection):
     """A network namespace with two interfaces, left and right, between which Linux forwards."""
 
+    counterpart: LinuxBy | None = Field(
+        default=None,
+        description="by what Linux does the function of `nf`, or the one of `chain`, that this can: ipvs, "
+        "as lb; xdp, as l2fwd or l3fwd; absent: routes, nftables and tc",
+    )
     addressing: Literal["routed", "none"] = Field(
         default="routed",
         description="routed: both interfaces have addresses of IPv4 and IPv6, Linux forwards both, and there "
@@ -165,9 +117,10 @@ class ProgramOptions(LabSection):
         default=None,
         description="what is started in the namespace, without a shell: a line, or a list of words; names in "
         "braces such as {left.name} stand for what Weir chose, {cores} for its cores, {file.NAME} for the "
-        "path of one of `files`, the word {eal} for what DPDK's environment is told: cores, memory, ports",
+        "path of one of `files`, {runtime_directory} for a directory of its own, the word {eal} for what "
+        "DPDK's environment is told: cores, memory, ports",
     )
-    counterpart: Literal["testpmd", "dpdk-l2fwd", "dpdk-l3fwd"] | None = Field(
+    counterpart: ProgramName | None = Field(
         default=None,
         description="instead of `command`: a program that is set up to do what `nf` and its `options` say",
     )
@@ -254,7 +207,7 @@ class ProgramOptions(LabSection):
         """What is executed: a path, or a name."""
         if self.command is not None:
             return words_of(self.command)[0]
-        return self.path or DPDK_PROGRAMS[self.counterpart or "testpmd"].program
+        return self.path or PROGRAMS[self.counterpart or "testpmd"].program
 
 
 class ContainerOptions(LabSection):

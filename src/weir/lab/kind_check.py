@@ -10,10 +10,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from weir.lab.complaint import Complaint
+from weir.lab.counterparts import COUNTERPARTS, OTHER_WAYS, PROGRAMS, linux_counterpart
 from weir.lab.function import FunctionOptions
 from weir.lab.kernel import (
-    COUNTERPARTS,
-    DPDK_PROGRAMS,
     FILE_PREFIX,
     PORT_NAMES,
     PROGRAM_NAMES,
@@ -123,15 +122,20 @@ def kernel_complaints(path: KeyPath, function: FunctionOptions) -> Iterator[Comp
 def _linux_as(path: KeyPath, function: FunctionOptions) -> Iterator[Complaint]:
     """Functions that Linux has no counterpart of, or not in this order."""
     rewriting = None
+    options = function.namespaced()
+    by = options.counterpart if options is not None else None
     for index, one in enumerate(function.linux_as()):
         at: KeyPath = (*path, "nf") if function.nf is not None else (*path, "chain", index, "nf")
         about: tuple[KeyPath, ...] = ((*path, "kind"),)
-        known = COUNTERPARTS.get(one.nf)
+        known = linux_counterpart(one.nf, by)
         if known is None:
             if one.nf in network_functions():
                 message = f"Linux has no counterpart of {one.nf}"
                 yield Complaint(at, message, "one of " + ", ".join(COUNTERPARTS), about=about)
             continue
+        if known.alone and len(function.linux_as()) > 1:
+            message = f"is done by {by}, which has packets before Linux does anything else with them"
+            yield Complaint(at, message, f"{one.nf} alone, or no counterpart", about=about)
         if known.needs and not any(one.options.get(key) for key in known.needs):
             message = f"has no {' and no '.join(known.needs)}, of which Linux is set up"
             yield Complaint((*at[:-1], "options"), message, " or ".join(known.needs), about=(at,))
@@ -139,7 +143,9 @@ def _linux_as(path: KeyPath, function: FunctionOptions) -> Iterator[Complaint]:
             message = f"stands beyond {rewriting}, and Linux filters before that has translated all addresses"
             yield Complaint(at, message, f"{one.nf} before {rewriting}", about=about)
         rewriting = one.nf if known.rewrites else rewriting
-    options = function.namespaced()
+    if by is not None and not any(one.nf in OTHER_WAYS[by] for one in function.linux_as()):
+        message = f"{by} does what {' and '.join(OTHER_WAYS[by])} do, and the function has none of these"
+        yield Complaint((*path, "kernel", "counterpart"), message, "another nf", about=((*path, "nf"),))
     if function.linux_as() and options is not None and options.addressing != "routed":
         message = f"is {options.addressing}, and the counterparts of Weir's functions are of a router"
         at = (*path, "kernel", "addressing")
@@ -196,11 +202,18 @@ def _one_program(path: KeyPath, function: FunctionOptions, program: ProgramOptio
     if program.command is not None:
         message = "stands beside counterpart"
         yield Complaint((*at, "command"), message, "one of command and counterpart")
-    wanted_nf = DPDK_PROGRAMS[program.counterpart].stands_for
-    if function.nf != wanted_nf:
+    known = PROGRAMS[program.counterpart]
+    does = known.stands_for
+    if function.nf not in does:
         found = f"nf: {function.nf}" if function.nf is not None else "no nf"
-        message = f"{program.counterpart} does what {wanted_nf} does, and the function has {found}"
-        yield Complaint((*at, "counterpart"), message, f"nf: {wanted_nf}", about=((*path, "nf"),))
+        what = f"{does[0]} does" if len(does) == 1 else f"{', '.join(does[:-1])} and {does[-1]} do"
+        message = f"{program.counterpart} does what {what}, and the function has {found}"
+        wanted = f"nf: {' or '.join(does)}"
+        yield Complaint((*at, "counterpart"), message, wanted, about=((*path, "nf"),))
+    if program.ports not in known.ports:
+        message = f"{program.counterpart} is not set up with ports of kind {program.ports}"
+        wanted = f"ports: {' or '.join(known.ports)}"
+        yield Complaint((*at, "ports"), message, wanted, about=((*at, "counterpart"),))
 
 
 _OUTSIDE_ALONE = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, cast
 
@@ -18,9 +18,10 @@ from pydantic import (
 
 from weir.base.cores import Cores, default_cores
 from weir.base.record import ONE_OR_MANY, LabSection, listed
+from weir.lab.counterparts import PACKAGES, PROGRAMS, linux_counterpart
 from weir.lab.function import FunctionName, FunctionOptions
 from weir.lab.host import Host
-from weir.lab.kernel import CONTAINER_RUNTIMES, COUNTERPARTS, DPDK_PROGRAMS, PACKAGES, words_of
+from weir.lab.kernel import CONTAINER_RUNTIMES, words_of
 from weir.lab.measure import Measure
 from weir.lab.sla import Sla
 from weir.lab.traffic import TesterOptions, Traffic
@@ -58,6 +59,8 @@ class Program:
     """What to do where it is missing, if that is more than to install a package."""
     or_else: tuple[str, ...] = ()
     """Others that will do."""
+    module: str = ""
+    """In place of a program: a part of the kernel."""
 
 
 def _chain_form(value: Any) -> ChainForm:
@@ -151,6 +154,11 @@ class Lab(LabSection):
         """The chains, in the order of the file."""
         return tuple(_chain(form) for form in self.chain)
 
+    def forms(self, names: Collection[str]) -> tuple[ChainForm, ...]:
+        """The chains of these names, as the file has them."""
+        named = zip(self.chain, self.chains(), strict=True)
+        return tuple(form for form, chain in named if chain.name in names)
+
     def compared(self) -> tuple[str, ...]:
         """What reports compare with each other: technologies, or variants."""
         if not self.variants:
@@ -186,8 +194,8 @@ class Lab(LabSection):
                 directory = program.directory or "."
                 found[Program("ip", name, directory, "iproute2")] = None
                 found |= {Program(words_of(one)[0], name, directory): None for one in program.commands}
-                known = DPDK_PROGRAMS.get(program.counterpart or "")
-                known = known if program.path is None else None
+                named = program.counterpart if program.path is None else None
+                known = PROGRAMS[named] if named is not None else None
                 package, mend = (known.package, known.mend) if known is not None else ("", "")
                 if container is None:
                     found[Program(program.started(), name, directory, package, mend)] = None
@@ -200,12 +208,13 @@ class Lab(LabSection):
                 continue
             directory = kernel.directory or "."
             found[Program("ip", name, directory, "iproute2")] = None
-            needed = {
-                one for done in self.functions[name].linux_as() for one in COUNTERPARTS[done.nf].programs
-            }
+            done = [linux_counterpart(one.nf, kernel.counterpart) for one in self.functions[name].linux_as()]
+            needed = {program for one in done if one is not None for program in one.programs}
             if kernel.drop_counters:
                 needed.add("nft")
             found |= {Program(one, name, directory, PACKAGES[one]): None for one in sorted(needed)}
+            modules = dict.fromkeys(one.kernel for one in done if one is not None and one.kernel)
+            found |= {Program("", name, directory, module=one): None for one in modules}
             found |= {Program(words_of(one)[0], name, directory): None for one in kernel.commands}
         return tuple(found)
 

@@ -41,6 +41,11 @@ class Variant(LabSection):
     technology: TechnologyName | None = Field(
         default=None, description="one of the lab's technologies; absent: each of them"
     )
+    chains: tuple[str, ...] = Field(
+        default=(),
+        max_length=64,
+        description="names of the lab's chains, as reports call them, that it is run with; absent: all",
+    )
     cores: Cores | None = Field(default=None, description="before those of the lab and its technologies")
     host: Host | None = Field(default=None, description="laid over the lab's `host`")
     functions: dict[FunctionName, FunctionOptions] = Field(

@@ -70,6 +70,11 @@ def base_complaints(lab: Lab, cpus: Sequence[int] | None, nodes: Nodes | None) -
                 "one of " + ", ".join(lab.technology),
                 about=(("technology",),),
             )
+        known = [chain.name for chain in lab.chains()]
+        for index, chain in enumerate(variant.chains):
+            if chain not in known:
+                at = ("variants", name, "chains", index)
+                yield Complaint(at, f"there is no chain {chain}", "one of " + ", ".join(known))
 
 
 def _bare(lab: Lab) -> Iterator[Way]:
@@ -78,6 +83,7 @@ def _bare(lab: Lab) -> Iterator[Way]:
         for technology in lab.variant_technologies(name):
             update = {
                 "technology": (technology,),
+                "chain": lab.forms(variant.chains) if variant.chains else lab.chain,
                 "baseline": technology,
                 "functions": {**lab.functions, **variant.functions},
                 "host": variant.host_over(lab.host),

@@ -165,6 +165,7 @@ def _routes(topology: Topology, lab: Lab, node: Node, netns: str) -> Step:
 def _counterparts(topology: Topology, lab: Lab, node: Node, kernel: KernelFunction, netns: str) -> Step:
     """`does`: a JSON object each, with `nf` and `options`; `values`: NAME=VALUE of `port_values`."""
     names = ", ".join(one.nf for one in kernel.does)
+    by = f" by {kernel.counterpart}" if kernel.counterpart is not None else ""
     return Step(
         kind="counterparts",
         name=f"counterparts:{node.name}",
@@ -173,12 +174,13 @@ def _counterparts(topology: Topology, lab: Lab, node: Node, kernel: KernelFuncti
             "node": node.name,
             "function": _function_name(topology, lab, node),
             "does": [one.model_dump_json() for one in kernel.does],
+            "counterpart": kernel.counterpart or "",
             "values": [f"{key}={value}" for key, value in port_values(topology, lab, node).items()],
             "left_prefixes": _left_prefixes(lab),
             "directory": kernel.directory,
             "time_limit_ms": round(kernel.commands_time_limit_s * MS_PER_S),
         },
-        text=f"set Linux up as {names} in {netns}, from the options of Weir's",
+        text=f"set Linux up as {names}{by} in {netns}, from the options of Weir's",
         undo_text=f"end what is left of its programs in {netns}",
     )
 

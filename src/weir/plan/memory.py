@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from weir.base.node import KERNEL_PORT_KINDS, Node, Port, ProgramFunction
 from weir.base.topology import Topology
+from weir.lab.counterparts import PROGRAMS
 from weir.lab.function import NfOptions
 from weir.lab.kernel import EAL
 from weir.lab.lab import Lab
@@ -96,7 +97,8 @@ def programs_memory_mb(topology: Topology) -> int:
 
 
 def _made_for(program: ProgramFunction) -> bool:
-    return program.counterpart is not None or f"{{{EAL}}}" in program.command
+    named = program.counterpart
+    return PROGRAMS[named].dpdk if named is not None else f"{{{EAL}}}" in program.command
 
 
 def switch_memory_mb(topology: Topology, lab: Lab) -> int:

@@ -155,6 +155,7 @@ def _kernel(function: FunctionOptions) -> KernelFunction | None:
     return KernelFunction(
         addressing=options.addressing,
         does=tuple(NodeNf(nf=one.nf, options=one.options) for one in function.linux_as()),
+        counterpart=options.counterpart,
         sysctls=options.sysctls,
         commands=tuple(words_of(command) for command in options.commands),
         commands_time_limit_s=options.commands_time_limit_s,

@@ -116,7 +116,7 @@ class Campaign:
     def _visits(self) -> Iterator[tuple[Way, Chain, str]]:
         """Every way and chain, as often as there are rounds: there, back, and there again. With what to say
         of the round."""
-        order = [(way, chain) for way in self._ways for chain in self._lab.chains()]
+        order = [(way, chain) for way in self._ways for chain in way.lab.chains()]
         rounds = self._lab.measure.rounds
         for number in range(rounds):
             turn = f", round {number + 1}" if rounds > 1 else ""

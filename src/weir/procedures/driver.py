@@ -139,11 +139,11 @@ def planned(lab: Lab, technology: str, chain: Chain) -> Topology:
     return plan.build_topology(lab, technology, chain, new_id(lab))
 
 
-def all_planned(compared: Iterable[Way], chains: Sequence[Chain]) -> list[Topology]:
+def all_planned(compared: Iterable[Way]) -> list[Topology]:
     """Of a deployment of each that can be planned: why another one cannot is said when its turn comes."""
     found = []
     for way in compared:
-        for chain in chains if way.refused is None else ():
+        for chain in way.lab.chains() if way.refused is None else ():
             with suppress(plan.PlanError):
                 found.append(planned(way.lab, way.technology, chain))
     return found

@@ -6,8 +6,8 @@ from __future__ import annotations
 import pytest
 
 from weir.catalogue import CatalogueError, Ends
-from weir.catalogue.dpdk import launch
-from weir.lab.kernel import DPDK_PROGRAMS
+from weir.catalogue.launch import Launch, Place
+from weir.catalogue.programs import launch
 
 LEFT_HOP, RIGHT_HOP = "02:57:00:00:00:0a", "02:57:00:00:00:0b"
 ENDS = Ends(
@@ -16,11 +16,16 @@ ENDS = Ends(
 OTHER = "02:00:00:00:00:99"
 
 
+def made(program: str, options: dict[str, str], cores: tuple[int, ...]) -> Launch:
+    nf = "l3fwd" if program == "dpdk-l3fwd" else "l2fwd"
+    return launch(program, nf, options, Place(ENDS, cores))
+
+
 def test_testpmd_exchanges_addresses_or_writes_those_of_the_next_hops() -> None:
-    swap = launch("testpmd", {"mode": "mac-swap"}, ENDS, [3])
+    swap = made("testpmd", {"mode": "mac-swap"}, (3,))
     assert swap.words[:4] == ("{eal}", "--", "--forward-mode=macswap", "--nb-cores=1")
     assert not swap.main_forwards
-    rewrite = launch("testpmd", {"dst_mac": OTHER}, ENDS, [3, 5, 7])
+    rewrite = made("testpmd", {"dst_mac": OTHER}, (3, 5, 7))
     assert rewrite.words[2:6] == (
         "--forward-mode=mac",
         f"--eth-peer=0,{LEFT_HOP}",
@@ -29,31 +34,31 @@ def test_testpmd_exchanges_addresses_or_writes_those_of_the_next_hops() -> None:
     )
 
 
-@pytest.mark.parametrize(("cores", "queues"), [([], "2"), ([4], "2"), ([4, 6], "1")])
-def test_l2fwd_has_its_ports_on_one_core_or_on_one_each(cores: list[int], queues: str) -> None:
-    made = launch("dpdk-l2fwd", {}, ENDS, cores)
-    assert made.words == ("{eal}", "--", "-p", "3", "-q", queues, "-T", "0")
-    assert made.main_forwards
+@pytest.mark.parametrize(("cores", "queues"), [((), "2"), ((4,), "2"), ((4, 6), "1")])
+def test_l2fwd_has_its_ports_on_one_core_or_on_one_each(cores: tuple[int, ...], queues: str) -> None:
+    found = made("dpdk-l2fwd", {}, cores)
+    assert found.words == ("{eal}", "--", "-p", "3", "-q", queues, "-T", "0")
+    assert found.main_forwards
 
 
 def test_l3fwd_without_routes_leads_everything_to_the_other_side() -> None:
-    made = launch("dpdk-l3fwd", {}, ENDS, [2])
-    assert dict(made.files) == {
+    found = made("dpdk-l3fwd", {}, (2,))
+    assert dict(found.files) == {
         "rules4": "R198.18.0.0/17 0\nR0.0.0.0/1 1\nR128.0.0.0/1 1\n",
         "rules6": "R2001:2:0:1::/64 0\nR::/1 1\nR8000::/1 1\n",
     }
     assert {"--config=(0,0,0),(1,0,0)", "--rule_ipv4={file.rules4}", "--rule_ipv6={file.rules6}"} <= set(
-        made.words
+        found.words
     )
-    assert {f"--eth-dest=0,{LEFT_HOP}", f"--eth-dest=1,{RIGHT_HOP}"} <= set(made.words)
+    assert {f"--eth-dest=0,{LEFT_HOP}", f"--eth-dest=1,{RIGHT_HOP}"} <= set(found.words)
 
 
 def test_l3fwd_has_the_routes_of_the_lab() -> None:
     listed = f"192.0.2.0/24 default, 198.18.4.0/24 default, 2001:db8::/48 {RIGHT_HOP}"
-    made = launch("dpdk-l3fwd", {"route_list": listed}, ENDS, [2, 3])
-    assert made.files["rules4"] == "R198.18.0.0/17 0\nR192.0.2.0/24 1\nR198.18.4.0/24 0\n"
-    assert made.files["rules6"].endswith("R2001:db8::/48 1\n")
-    assert "--config=(0,0,0),(1,0,1)" in made.words
+    found = made("dpdk-l3fwd", {"route_list": listed}, (2, 3))
+    assert found.files["rules4"] == "R198.18.0.0/17 0\nR192.0.2.0/24 1\nR198.18.4.0/24 0\n"
+    assert found.files["rules6"].endswith("R2001:db8::/48 1\n")
+    assert "--config=(0,0,0),(1,0,1)" in found.words
 
 
 @pytest.mark.parametrize(
@@ -70,10 +75,5 @@ def test_l3fwd_has_the_routes_of_the_lab() -> None:
 )
 def test_what_they_cannot_do_is_refused(program: str, options: dict[str, str], said: str) -> None:
     with pytest.raises(CatalogueError) as refused:
-        launch(program, options, ENDS, [1])
+        made(program, options, (1,))
     assert said in str(refused.value)
-
-
-def test_every_counterpart_of_a_lab_is_there() -> None:
-    for name in DPDK_PROGRAMS:
-        assert launch(name, {}, ENDS, [1]).ready

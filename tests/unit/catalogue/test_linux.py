@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from weir.catalogue import CatalogueError, Ends, linux, names
-from weir.lab.kernel import COUNTERPARTS, PORT_VALUES, SIDES
+from weir.catalogue import CatalogueError, Ends, linux, names, other_ways
+from weir.lab.counterparts import COUNTERPARTS, OTHER_WAYS
+from weir.lab.kernel import PORT_VALUES, SIDES
 from weir.lab.nf import Scalar, network_functions
 
 VALUES = {
@@ -29,7 +30,9 @@ ENDS = Ends(VALUES, ("198.18.0.0/24", "2001:2::/64"))
 
 
 def text(nf: str, options: dict[str, Scalar], program: int = 0) -> str:
-    return linux(nf, options, ENDS).programs[program][1]
+    found = linux(nf, options, ENDS).programs[program][1]
+    assert found is not None
+    return found
 
 
 def lines(nf: str, options: dict[str, Scalar], program: int = 0) -> list[str]:
@@ -38,6 +41,7 @@ def lines(nf: str, options: dict[str, Scalar], program: int = 0) -> list[str]:
 
 def test_a_lab_may_name_exactly_what_the_catalogue_has() -> None:
     assert set(names()) == set(COUNTERPARTS) <= set(network_functions())
+    assert set(other_ways()) == {(nf, by) for by, does in OTHER_WAYS.items() for nf in does}
     assert {name.partition(".")[2] for name in VALUES} <= set(PORT_VALUES)
     assert {name.partition(".")[0] for name in VALUES} == set(SIDES)
 

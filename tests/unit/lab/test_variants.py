@@ -125,3 +125,19 @@ def test_every_lab_that_comes_with_weir_runs_in_some_way(
     assert any(way.refused is None for way in found)
     if cpus == SIXTEEN:
         assert not [way.name for way in found if way.refused is not None]
+
+
+CHAINED = TWO.replace("chain: PVP\n", "chain: [PVP, PVVP]\n")
+
+
+def test_a_variant_may_name_the_chains_that_it_is_run_with() -> None:
+    plain, tuned = by_name(CHAINED.replace("  tuned:\n", "  tuned:\n    chains: [PVVP]\n")).values()
+    assert [chain.name for chain in plain.lab.chains()] == ["PVP", "PVVP"]
+    assert [chain.name for chain in tuned.lab.chains()] == ["PVVP"]
+
+
+def test_a_chain_that_the_lab_has_not_is_refused_with_those_that_it_has() -> None:
+    text = CHAINED.replace(", ovs-dpdk", "").replace("  tuned:\n", "  tuned:\n    chains: [PVVVP]\n")
+    found = problem(text)
+    assert found.key == "variants.tuned.chains[0]"
+    assert "PVP, PVVP" in str(found)

@@ -11,6 +11,7 @@ from typing import Any
 from weir.base.error import FabricError
 from weir.base.si import MS_PER_S
 from weir.catalogue import CONNECTION_TRACKING, CatalogueError, Ends, Setup, linux
+from weir.fabric.function import xdp
 from weir.fabric.function.commands import run
 from weir.fabric.links import set_in_namespace
 from weir.fabric.step_handlers import Facts, Site
@@ -21,7 +22,7 @@ _MEND = "what the file has is made from the function's options; see docs/how-to/
 
 class Counterparts:
     """Inside first: the settings of each, then its programs. What they read lies in the deployment's
-    directory, as NODE.NUMBER-NF.PROGRAM."""
+    directory, as NODE.NUMBER-NF.PLACE.PROGRAM."""
 
     def do(self, step: Step, site: Site) -> Facts:
         """FabricError for options that Linux cannot be set up from, and for a program that refuses them."""
@@ -34,18 +35,25 @@ class Counterparts:
         for entry in map(str, _list(params["does"])):
             one = json.loads(entry)
             try:
-                every.append((one["nf"], linux(one["nf"], one["options"], ends)))
+                every.append((one["nf"], linux(one["nf"], one["options"], ends, str(params["counterpart"]))))
             except CatalogueError as error:
                 what = f"{params['function']} cannot be Linux as {one['nf']}: {error.message}"
                 raise FabricError(what, error.fix) from error
         settings = _settings(str(params["function"]), every)
         for number, (nf, made) in enumerate(every, 1):
-            for words, text in made.programs:
-                file = site.directory / f"{params['node']}.{number}-{nf}.{words[0]}"
-                file.write_text(text, encoding="utf-8")
-                what = f"`{' '.join(words)} {file}` of {params['function']}"
-                started = run(params, site, [*words, str(file)], f"{file.name}.log")
+            for place, (words, text) in enumerate(made.programs, 1):
+                file = site.directory / f"{params['node']}.{number}-{nf}.{place}.{words[0]}"
+                argv = [*words]
+                if text is not None:
+                    file.write_text(text, encoding="utf-8")
+                    argv.append(str(file))
+                what = f"`{' '.join(argv)}` of {params['function']}"
+                started = run(params, site, argv, f"{file.name}.log")
                 started.wait(what, deadline, limit_s, "kernel.commands", _MEND)
+            if made.xdp is not None:
+                for words_of_it, started in xdp.loading(params, site, made.xdp, values):
+                    what = f"`{words_of_it}` of {params['function']}"
+                    started.wait(what, deadline, limit_s, "kernel.commands", _MEND)
         # Behind the programs: rules that track connections bring the kernel's module, and with it settings.
         set_in_namespace(str(params["netns"]), settings, required=CONNECTION_TRACKING)
         return {}

@@ -20,9 +20,13 @@ from weir.base.node import Node, Port
 from weir.base.topology import Topology
 from weir.fabric import namespace
 from weir.fabric.counters import Counter, Statistics, interfaces_of
+from weir.fabric.function import vpp, xdp
 from weir.fabric.function.dpdk import telemetry
+from weir.fabric.function.fastclick import fastclick
+from weir.fabric.function.lost import Lost
+from weir.fabric.function.suricata import suricata
 from weir.fabric.step_handlers import Site
-from weir.lab.kernel import COUNTERPARTS, TABLE_PREFIX
+from weir.lab.counterparts import IPVS_ARRIVED, IPVS_TABLE, TABLE_PREFIX, linux_counterpart
 
 _NET = Path("/proc/thread-self/net")
 _CALL_S = 10.0
@@ -69,13 +73,30 @@ def socket_counters(
 
 
 def _told(site: Site, node: Node, lost_packets: int) -> Iterator[Counter]:
-    """What a DPDK program's ports lost, as its telemetry has it, and no more than was lost: some drivers
-    count a packet that waits as often as it does."""
-    source = telemetry(site, node.name, f"program {node.name}")
-    for one in source.lost() if source is not None else ():
+    """What a program says that it has lost, and no more than was lost: some drivers of DPDK count a packet
+    that waits as often as it does."""
+    for one in _said(site, node, lost_packets):
         counted = max(0, min(one.packets, lost_packets))
         lost_packets -= counted
-        yield Counter(f"{node.name}.{one.side}", one.reason, "drop", counted)
+        yield Counter(f"{node.name}{one.where}", one.reason, "drop", counted)
+
+
+def _said(site: Site, node: Node, lost_packets: int) -> Sequence[Lost]:
+    """By DPDK's telemetry, or as the counterpart has it of its own; nothing of all others."""
+    who, counterpart = f"program {node.name}", node.program.counterpart if node.program is not None else None
+    if counterpart == "suricata":
+        return suricata(site, node.name, who).lost(lost_packets)
+    if counterpart == "vpp":
+        assert node.program is not None
+        return vpp.lost(site, node.name, who, node.program.command[0])
+    if counterpart == "fastclick":
+        return [*fastclick(site, node.name, who).lost(), *_of_ports(site, node, who)]
+    return _of_ports(site, node, who)
+
+
+def _of_ports(site: Site, node: Node, who: str) -> Sequence[Lost]:
+    source = telemetry(site, node.name, who)
+    return source.lost() if source is not None else ()
 
 
 def _of(topology: Topology, site: Site, node: Node) -> list[Counter]:
@@ -90,13 +111,16 @@ def _of(topology: Topology, site: Site, node: Node) -> list[Counter]:
         return [*queues, *known, *told, Counter(rest.place, rest.reason, rest.kind, own)]
     with namespace.inside(netns):
         tables = [(_NET / name).read_text(encoding="ascii") for name in ("snmp", "netstat", "snmp6")]
+    passed: list[Counter] = []
+    if node.kernel is not None and node.kernel.counterpart == "xdp":
+        passed = [*xdp.counters(site, netns, ports)]
     told = [
         *ip_drops(node.name, *tables),
         *_queue_drops(site, netns, ports),
         *_nft_drops(node, netns),
     ]
     made = generated(tables[0], tables[2])
-    return [*told, *lost(f"{node.name}/kernel/linux", ports, statistics, told, made)]
+    return [*passed, *told, *lost(f"{node.name}/kernel/linux", ports, statistics, told, made)]
 
 
 def lost(
@@ -171,31 +195,33 @@ def queue_drops(route: IPRoute) -> Iterator[tuple[str, str, int]]:
 
 def _nft_drops(node: Node, netns: str) -> Iterator[Counter]:
     assert node.kernel is not None
-    tables = any("nft" in COUNTERPARTS[one.nf].programs for one in node.kernel.does)
+    by = node.kernel.counterpart
+    done = [linux_counterpart(one.nf, by) for one in node.kernel.does]
+    tables = any(one is not None and "nft" in one.programs for one in done)
     if not (node.kernel.drop_counters or tables):
         return
     argv = ["ip", "netns", "exec", netns, "nft", "--json", "list", "counters"]
     try:
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=_CALL_S, check=False)
+        listed = subprocess.run(argv, capture_output=True, text=True, timeout=_CALL_S, check=False)
     except subprocess.TimeoutExpired as late:
         raise FabricError(f"nft does not answer in {netns}") from late
     except OSError as error:
         raise FabricError(
             f"cannot run ip in {netns}: {error.strerror}", "install the Debian package iproute2"
         ) from error
-    if done.returncode != 0:
-        raise FabricError(f"nft does not list the counters of {netns}: {done.stderr.strip()}")
-    yield from nft_drops(node.name, node.kernel.drop_counters, done.stdout)
+    if listed.returncode != 0:
+        raise FabricError(f"nft does not list the counters of {netns}: {listed.stderr.strip()}")
+    yield from nft_drops(node.name, node.kernel.drop_counters, listed.stdout)
+    if by == "ipvs":
+        with namespace.inside(netns):
+            stats = (_NET / "ip_vs_stats").read_text(encoding="ascii")
+        yield ipvs_drops(node.name, listed.stdout, stats)
 
 
 def nft_drops(node: str, wanted: Sequence[str], listed: str) -> list[Counter]:
     """Of `nft --json list counters`: those that are wanted, and all of the catalogue's tables. FabricError if
     one that is wanted is not there."""
-    counted = {}
-    for one in json.loads(listed)["nftables"]:
-        if "counter" in one:
-            counter = one["counter"]
-            counted[f"{counter['family']} {counter['table']} {counter['name']}"] = int(counter["packets"])
+    counted = _counters(listed)
     for name in wanted:
         if name not in counted:
             there = ", ".join(counted) or "none"
@@ -205,3 +231,17 @@ def nft_drops(node: str, wanted: Sequence[str], listed: str) -> list[Counter]:
             )
     own = [name for name in counted if name.split()[1].startswith(TABLE_PREFIX) and name not in wanted]
     return [Counter(f"{node}/kernel/nft", name.split()[2], "drop", counted[name]) for name in (*wanted, *own)]
+
+
+def _counters(listed: str) -> dict[str, int]:
+    """Packets by family, table and name, of `nft --json list counters`."""
+    found = (one["counter"] for one in json.loads(listed)["nftables"] if "counter" in one)
+    return {f"{one['family']} {one['table']} {one['name']}": int(one["packets"]) for one in found}
+
+
+def ipvs_drops(node: str, listed: str, stats: str) -> Counter:
+    """What came to a service and IPVS did not take: it has no back-end, or no room for the connection.
+    `stats`: /proc/net/ip_vs_stats, whose third line has totals, hexadecimal: connections, packets in, out."""
+    arrived = _counters(listed).get(f"ip {IPVS_TABLE} {IPVS_ARRIVED}", 0)
+    taken = int(stats.splitlines()[2].split()[1], 16)
+    return Counter(f"{node}/kernel/ipvs", "not_scheduled", "drop", arrived - taken)

@@ -12,15 +12,15 @@ import os
 import re
 import socket
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from weir.base.error import FabricError
 from weir.base.node import PROGRAM_DIRECTORY
 from weir.catalogue import CatalogueError, Ends
-from weir.catalogue.dpdk import Launch, launch
+from weir.catalogue.programs import Launch, Place, launch
 from weir.fabric import hugepages
+from weir.fabric.function.lost import Lost
 from weir.fabric.step_handlers import Site
 from weir.lab.kernel import EAL, SIDES
 
@@ -81,20 +81,12 @@ def started_as(params: Mapping[str, Any], cores: Sequence[int]) -> Launch:
     from."""
     does = json.loads(params["does"])
     ends = Ends(dict(str(one).split("=", 1) for one in params["values"]), tuple(params["left_prefixes"]))
+    place = Place(ends, tuple(cores), sockets=any(params["sockets"]))
     try:
-        return launch(params["counterpart"], does["options"], ends, cores)
+        return launch(params["counterpart"], does["nf"], does["options"], place)
     except CatalogueError as error:
         what = f"{params['function']} cannot be {params['counterpart']} as {does['nf']}: {error.message}"
         raise FabricError(what, error.fix) from error
-
-
-@dataclass(frozen=True)
-class Lost:
-    """What one port of a program counted as lost."""
-
-    side: str
-    reason: str
-    packets: int
 
 
 class Telemetry:
@@ -135,9 +127,9 @@ class Telemetry:
     def _lost(self, side: str, number: int, driver: str) -> list[Lost]:
         stats = self.ask(f"/ethdev/stats,{number}")
         reasons = _STATS | ({"oerrors": "tx_queue_full"} if driver in _COUNT_REFUSALS else {})
-        found = [Lost(side, reason, int(stats[key])) for key, reason in reasons.items()]
+        found = [Lost(f".{side}", reason, int(stats[key])) for key, reason in reasons.items()]
         extended = self.ask(f"/ethdev/xstats,{number}") or {}
-        found += [Lost(side, key, int(value)) for key, value in extended.items() if _DROPS.search(key)]
+        found += [Lost(f".{side}", key, int(value)) for key, value in extended.items() if _DROPS.search(key)]
         return found
 
     def _sides(self) -> list[tuple[str, int, str]]:

@@ -17,7 +17,7 @@ from typing import Any
 from weir.base.error import FabricError
 from weir.base.si import MS_PER_S
 from weir.base.topology import Topology
-from weir.catalogue.dpdk import Launch
+from weir.catalogue.programs import Launch
 from weir.fabric import own_user, process, stop_signals
 from weir.fabric.counters import Counter
 from weir.fabric.function import container, dpdk
@@ -26,7 +26,7 @@ from weir.fabric.function.counters import socket_counters
 from weir.fabric.function.readiness import Readiness
 from weir.fabric.process import log_end, printable
 from weir.fabric.step_handlers import Facts, Site
-from weir.lab.kernel import FILE_PREFIX, ROOT, SIDES, filled
+from weir.lab.kernel import FILE_PREFIX, ROOT, RUNTIME, SIDES, filled
 from weir.plan import Step
 
 _LOOK_S = 0.01
@@ -77,7 +77,8 @@ class ProgramRun:
             directory=Path(str(params["directory"])),
             groups=group_of(site, str(params["node"])).entrances(),
         )
-        facts: Facts = {"pid": pid, "socket": filled([str(params["ready_socket"])], values)[0]}
+        listens = str(params["ready_socket"]) or (made.socket if made is not None else "")
+        facts: Facts = {"pid": pid, "socket": filled([listens], values)[0]}
         facts["ready"] = str(params["ready"]) or (made.ready if made is not None else "")
         facts["makes"] = [values[f"{side}.socket"] for side in SIDES if values[f"{side}.socket"]]
         if not params["waits_for_peer"]:
@@ -158,7 +159,7 @@ def _written(params: Mapping[str, Any], site: Site) -> dict[str, str]:
         site.directory.chmod(_PASSED_THROUGH)  # its files are below; what else is there cannot be listed
         os.chown(runtime, user.uid, user.gid)
     names = [*map(str, _list(params["file_names"]))]
-    values = {f"{FILE_PREFIX}{name}": str(folder / name) for name in names}
+    values = {f"{FILE_PREFIX}{name}": str(folder / name) for name in names} | {RUNTIME: str(runtime)}
     for side, vdev, path in zip(SIDES, _list(params["vdevs"]), _list(params["sockets"]), strict=True):
         whole = str(site.directory / path)
         values |= {f"{side}.vdev": vdev.replace("{}", whole), f"{side}.socket": whole if path else ""}

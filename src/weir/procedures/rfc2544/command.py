@@ -101,9 +101,9 @@ def rfc2544(
     fabric.require_root()
     check_reports(output)
     console = new_console(stderr=as_json)
-    setups = len(compared) * len(lab.chains())
+    setups = sum(len(way.lab.chains()) for way in compared)
     with (
-        own_cores(all_planned(compared, lab.chains()), wait=wait),
+        own_cores(all_planned(compared), wait=wait),
         Store(store) as database,
         Progress() as progress,
     ):

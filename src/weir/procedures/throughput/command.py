@@ -93,7 +93,7 @@ def run(
     fabric.require_root()
     check_reports(output)
     with (
-        own_cores(all_planned(compared, lab.chains()), wait=wait),
+        own_cores(all_planned(compared), wait=wait),
         Store(store) as database,
         Progress() as progress,
     ):
@@ -152,7 +152,7 @@ def _planned(lab: Lab, compared: Sequence[Way], before: Sequence[float]) -> str:
 
     frames = ", ".join(str(frame) for frame in lab.traffic.frames)
     lines = [f"{lab.title or lab.name}: nothing was measured; of each, with frames of {frames}:"]
-    whys = {(way.name, chain.name): refused(way, chain) for way in compared for chain in lab.chains()}
+    whys = {(way.name, chain.name): refused(way, chain) for way in compared for chain in way.lab.chains()}
     reasons = set(whys.values())
     same = reasons.pop() if len(reasons) == 1 else None
     for (way_name, chain_name), why in whys.items():
@@ -178,7 +178,7 @@ def _json_planned(lab: Lab, compared: Sequence[Way], before: Sequence[float]) ->
                     "refused": refused(way, chain),
                 }
                 for way in compared
-                for chain in lab.chains()
+                for chain in way.lab.chains()
             ],
             "expected_s": round(_expected_s(lab, compared)),
             "expected_range_s": [round(one) for one in range_s(lab, compared, before)],
@@ -199,11 +199,13 @@ def _expected_s(lab: Lab, compared: Sequence[Way], *, steady: bool = False) -> f
     from weir.measure.experiment import DECIDING_FEWEST, DECIDING_MOST, expected_s
 
     ways = [way for way in compared if way.refused is None]
-    cases = len(lab.chains()) * len(lab.traffic.frames) * lab.measure.rounds
+    each = len(lab.traffic.frames) * lab.measure.rounds
+    cases = [len(way.lab.chains()) * each for way in ways]
     if (each_s := _connections_s(lab)) is not None:
-        return each_s * (SHORTEST * SPREAD if steady else 1.0) * cases * len(ways)
+        return each_s * (SHORTEST * SPREAD if steady else 1.0) * sum(cases)
     loads = DECIDING_FEWEST if steady else DECIDING_MOST
-    return sum(expected_s(way.lab.measure, loads) for way in ways) * cases
+    every = zip(ways, cases, strict=True)
+    return sum(expected_s(way.lab.measure, loads) * count for way, count in every)
 
 
 def range_s(lab: Lab, compared: Sequence[Way], before: Sequence[float]) -> tuple[float, float]:
@@ -217,9 +219,9 @@ def _expected(lab: Lab, compared: Sequence[Way], before: Sequence[float]) -> str
     """How much there is to do, and about how long that takes."""
     from weir.cli.progress import rough, span
 
-    each = len(lab.chains()) * len(lab.traffic.frames)
     ways = [way for way in compared if way.refused is None]
-    cases, rounds = len(ways) * each, lab.measure.rounds
+    cases = sum(len(way.lab.chains()) for way in ways) * len(lab.traffic.frames)
+    rounds = lab.measure.rounds
     what = f"{cases} {'case' if cases == 1 else 'cases'}" + (
         f", each in {rounds} rounds" if rounds > 1 else ""
     )

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Suricata, FastClick and VPP are set up from the options of Weir's functions, or refuse what they cannot do;
+and what they say of their drops is read as they say it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from weir.catalogue import CatalogueError, Ends
+from weir.catalogue.launch import Launch, Place
+from weir.catalogue.programs import launch, names
+from weir.fabric.function.lost import Lost
+from weir.fabric.function.suricata import lost
+from weir.fabric.function.vpp import errors
+from weir.lab.counterparts import PROGRAMS
+from weir.lab.nf import Scalar
+
+from .test_linux import VALUES
+
+ENDS = Ends(
+    {
+        **VALUES,
+        "left.address": "169.254.1.2/30",
+        "left.address6": "fd57:1::2/64",
+        "right.address": "169.254.2.1/30",
+        "right.address6": "fd57:2::1/64",
+    },
+    ("198.18.0.0/24", "2001:2::/64"),
+)
+SERVICES = "203.0.113.10:80/tcp 10.0.0.1:8080, 203.0.113.10:80/tcp 10.0.0.2:8080"
+NEEDED: dict[str, dict[str, Scalar]] = {"nat": {"external": "192.0.2.0/30"}, "lb": {"services": SERVICES}}
+# As VPP 23.06 prints it.
+SHOWN = """\
+   Count                  Node                              Reason               Severity
+         9             null-node                      blackholed packets           error
+         4           nat44-ed-out2in                  no translation               error
+         2           nat44-ed-out2in                  no translation               error
+       812      nat44-ed-in2out-slowpath              good in2out packets processed   info
+         1         acl-plugin-in-ip4-fa               ACL deny packets             error
+"""
+
+
+def made(program: str, nf: str, options: dict[str, Scalar], *, sockets: bool = False) -> Launch:
+    return launch(program, nf, options, Place(ENDS, (2, 3), sockets))
+
+
+def commands(nf: str, options: dict[str, Scalar], *, sockets: bool = False) -> list[str]:
+    return made("vpp", nf, options, sockets=sockets).files["commands"].splitlines()
+
+
+def router(nf: str, options: dict[str, Scalar]) -> list[str]:
+    return made("fastclick", nf, options).files["router"].splitlines()
+
+
+def suricata(tmp_path: Path, rules: str, **options: Scalar) -> list[str]:
+    (tmp_path / "dpi.rules").write_text(rules)
+    return (
+        made("suricata", "dpi", {"rules_file": str(tmp_path / "dpi.rules"), **options})
+        .files["rules"]
+        .splitlines()
+    )
+
+
+def test_a_lab_may_name_exactly_what_the_catalogue_has() -> None:
+    assert {(program, nf) for program, one in PROGRAMS.items() for nf in one.stands_for} == set(names())
+    for program, nf in names():
+        found = launch(program, nf, NEEDED.get(nf, {}), Place(ENDS, (1,)))
+        assert found.ready or found.socket
+
+
+def test_suricata_has_a_rule_of_each_number_for_what_its_payload_is_in(tmp_path: Path) -> None:
+    found = suricata(tmp_path, '100 drop /bad bot/i\n200 label /Host: [a-z]+;"x"/\n', ipv6="forward")
+    asked = 'content:"bad bot"; nocase; flowbits:set,weir_dropped;'
+    assert found[:2] == [
+        f'drop tcp any any -> any any (msg:"100"; {asked} gid:6; sid:100;)',
+        f'drop udp any any -> any any (msg:"100"; {asked} gid:17; sid:100;)',
+    ]
+    assert r'alert tcp any any -> any any (msg:"200"; pcre:"/Host: [a-z]+\x3b\x22x\x22/"; gid:6' in found[2]
+    assert "flowbits:isset,weir_dropped" in found[-1]
+
+
+def test_suricata_has_flows_both_ways_and_applications_by_its_own_names(tmp_path: Path) -> None:
+    text = "400 permit flow tcp 10.0.0.0/8 203.0.113.0/24 any 443\n500 drop application TLS\n"
+    assert suricata(tmp_path, text) == [
+        'pass tcp 10.0.0.0/8 any <> 203.0.113.0/24 443 (msg:"400"; gid:6; sid:400;)',
+        'drop ip any any -> any any (msg:"500"; app-layer-protocol:tls; gid:1; sid:500;)',
+        'drop ipv6 any any -> any any (msg:"ipv6"; gid:41; sid:1;)',
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ("100 drop application BitTorrent", "Suricata knows no BitTorrent"),
+        ("100 refuse /x/", "no rule"),
+        ("100 drop /x/q", "no expression"),
+        ("100 drop flow any any any 1 any", "ports of any protocol"),
+        ("100 drop flow icmp any any echo-request", "types of messages"),
+        ("100 drop flow tcp any 10.0.0.1/8", "host bits"),
+    ],
+)
+def test_what_suricata_cannot_do_is_refused_with_its_line(rule: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(CatalogueError, match=r"dpi\.rules, line 1") as refused:
+        suricata(tmp_path, rule)
+    assert said in str(refused.value)
+
+
+def test_suricata_copies_between_both_interfaces_in_a_thread_a_core() -> None:
+    config = made("suricata", "dpi", {"udp_timeout_s": 9}).files["config"]
+    assert config.count("threads: 2") == 2
+    assert "interface: left\n    copy-iface: right\n    copy-mode: ips" in config
+    assert "udp: {new: 9, established: 9}" in config
+
+
+def test_what_suricata_dropped_is_told_by_its_reasons_and_by_interface() -> None:
+    ips = {"accepted": 9, "blocked": 7, "drop_reason": {"rules": 4, "flow_drop": 2}}
+    stats = {"left": {"pkts": 16, "drop": 3}, "right": {"pkts": 0, "drop": 0}}
+    assert [*lost({"ips": ips}, stats, {"left": "left", "right": "right"})] == [
+        Lost(".left", "capture_dropped", 3),
+        Lost(".right", "capture_dropped", 0),
+        Lost("/program", "rules", 4),
+        Lost("/program", "flow_drop", 2),
+        Lost("/program", "blocked", 1),
+    ]
+
+
+def test_fastclick_routes_to_each_next_hop_and_counts_what_has_no_route() -> None:
+    found = router("l3fwd", {"route_list": "192.0.2.0/24 02:00:00:00:00:99, 198.51.100.0/24 default"})
+    assert (
+        "routed :: DirectIPLookup(198.18.0.0/24 0, 192.0.2.0/24 1, 198.51.100.0/24 2, 0.0.0.0/0 3);" in found
+    )
+    assert "routed[3] -> no_route;" in found
+    encap = "EtherEncap(0x0800, 02:00:00:00:00:22, 02:00:00:00:00:99) -> out1;"
+    assert f"routed[1] -> ttl1 :: DecIPTTL -> {encap}" in found
+
+
+def test_fastclick_has_the_rules_of_acl_in_their_order() -> None:
+    rules = "permit tcp 10.0.0.0/8 any 1024-65535 80, deny icmp any any echo-request, permit 47 any any"
+    found = "\n".join(router("acl", {"rule_list": rules, "direction": "outbound"}))
+    assert (
+        "rules_left :: IPFilter(0 tcp && src net 10.0.0.0/8 && src port >= 1024 && src port <= 65535 && dst "
+        "port 80,\n  1 icmp && icmp type >= 8 && icmp type <= 8,\n  0 ip proto 47,\n  1 all);"
+    ) in found
+    assert "frames_right[0] -> out0;" in found
+    assert "frames_left[2] -> ipv6;" in found
+
+
+def test_vpp_has_the_chains_addresses_neighbours_and_routes() -> None:
+    found = commands("l3fwd", {"route_list": "192.0.2.0/24 02:00:00:00:00:99, 2001:db8::/32 default"})
+    assert found[:4] == [
+        "create host-interface name left hw-addr 02:00:00:00:00:11",
+        "set interface state host-left up",
+        "create host-interface name right hw-addr 02:00:00:00:00:22",
+        "set interface state host-right up",
+    ]
+    assert "set ip neighbor host-right 169.254.2.2 02:00:00:00:00:02 static" in found
+    assert "ip route add 198.18.0.0/24 via 169.254.1.1 host-left" in found
+    further = next(one for one in found if one.endswith("02:00:00:00:00:99 static")).split()[4]
+    assert f"ip route add 192.0.2.0/24 via {further} host-right" in found
+    assert "ip route add 2001:db8::/32 via fd57::2 host-right" in found
+
+
+def test_vpps_ports_are_memif_where_they_are_sockets() -> None:
+    found = made("vpp", "acl", {}, sockets=True)
+    assert "create memif socket id 1 filename {left.socket}" in found.files["commands"]
+    assert "plugin memif_plugin.so { enable }" in found.files["startup"]
+    assert "cpu { main-core 2 corelist-workers 3 }" in found.files["startup"]
+
+
+def test_vpp_asks_each_packet_as_acl_and_each_session_as_firewall(tmp_path: Path) -> None:
+    rules = "permit any 10.0.0.0/8 any any 53, deny icmpv6 any any"
+    (asked,) = [one for one in commands("acl", {"rule_list": rules}) if one.startswith("set acl-plugin acl")]
+    assert asked == (
+        "set acl-plugin acl permit src 10.0.0.0/8 dst 0.0.0.0/0 proto 6 dport 53-53, "
+        "permit src 10.0.0.0/8 dst 0.0.0.0/0 proto 17 dport 53-53, deny src ::/0 dst ::/0 proto 58, "
+        "deny src 0.0.0.0/0 dst 0.0.0.0/0, deny src ::/0 dst ::/0"
+    )
+    (tmp_path / "rules").write_text("permit tcp any 10.0.0.0/8")
+    stateful = commands("firewall", {"rules": str(tmp_path / "rules")})
+    assert any("permit+reflect src 0.0.0.0/0 dst 10.0.0.0/8 proto 6" in one for one in stateful)
+    assert "set acl-plugin interface host-left output acl 0" in stateful
+
+
+def test_vpp_translates_and_balances() -> None:
+    translating = commands("nat", {"external": "192.0.2.0/30", "forwards": "tcp 192.0.2.1:80 10.0.0.5:8080"})
+    assert "nat44 add address 192.0.2.0 - 192.0.2.3" in translating
+    assert "nat44 add static mapping tcp local 10.0.0.5 8080 external 192.0.2.1 80" in translating
+    balancing = commands("lb", {"services": SERVICES})
+    vip = "203.0.113.10/32 protocol tcp port 80"
+    assert f"lb vip {vip} encap nat4 type clusterip target_port 8080" in balancing
+    assert f"lb as {vip} 10.0.0.1 10.0.0.2" in balancing
+
+
+@pytest.mark.parametrize(
+    ("program", "nf", "options", "said"),
+    [
+        (
+            "vpp",
+            "lb",
+            {"services": f"{SERVICES}, 203.0.113.10:80/tcp 10.0.0.3:9090"},
+            "has back-ends with ports",
+        ),
+        ("vpp", "lb", {"services": SERVICES, "other": "drop"}, "routes what is for no service"),
+        ("vpp", "nat", {"external": "192.0.2.1/32", "untranslated": "10.0.0.0/8"}, "untranslated"),
+        ("vpp", "l3fwd", {"mtu_bytes": 1400}, "mtu_bytes"),
+        ("fastclick", "l3fwd", {"addresses": "192.0.2.1/24"}, "addresses"),
+        ("fastclick", "acl", {"rule_list": "permit tcp any 2001:db8::/32"}, "no rules for IPv6"),
+    ],
+)
+def test_what_they_cannot_do_is_refused(program: str, nf: str, options: dict[str, Scalar], said: str) -> None:
+    with pytest.raises(CatalogueError) as refused:
+        made(program, nf, options)
+    assert said in str(refused.value)
+
+
+def test_vpps_errors_are_drops_and_nothing_else_is() -> None:
+    assert [*errors(SHOWN)] == [
+        Lost("/program", "null_node_blackholed_packets", 9),
+        Lost("/program", "nat44_ed_out2in_no_translation", 6),
+        Lost("/program", "acl_plugin_in_ip4_fa_acl_deny_packets", 1),
+    ]
