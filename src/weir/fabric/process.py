@@ -44,6 +44,7 @@ def spawn(
     descriptors: Collection[int] = (),
     directory: Path | None = None,
     groups: Collection[Path] = (),
+    temporary: Path | None = None,
 ) -> int:
     """Starts a child in a session of its own; returns its pid. FabricError if it cannot be executed.
 
@@ -51,6 +52,7 @@ def spawn(
     `descriptors`: those that it gets, under the same numbers.
     `directory`: where it works; None: where this process does.
     `groups`: cgroup.procs of the control groups that it enters first.
+    `temporary`: what it sees in place of /tmp, a directory beside its own; None: /tmp.
     """
     inside = set(isolated.holding(cores).values())
 
@@ -59,6 +61,8 @@ def spawn(
             one.write_text("0")
         if netns is not None:
             namespace.enter(netns)
+        if temporary is not None:
+            namespace.own_temporary(temporary, temporary.parent)
         for partition in inside:
             isolated.enter(partition)
         if cores:
