@@ -96,3 +96,10 @@ def test_what_a_program_leaves_in_tmp_goes_with_its_server_and_its_files_stay_in
     assert (server / "log").read_text().endswith("its own file" * 2)
     assert (server / "tmp" / name).is_fifo()
     assert not Path("/tmp", name).exists()
+
+
+def test_what_a_program_says_need_not_be_text() -> None:
+    done = process.run_tool(
+        ["printf", r"\377 and more"], marker=MARKER, env={"PATH": "/usr/bin:/bin"}, timeout_s=60
+    )
+    assert done.stdout == "\N{REPLACEMENT CHARACTER} and more"

@@ -105,6 +105,7 @@ def run_tool(
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
+        errors="replace",
         timeout=timeout_s,
         check=False,
         preexec_fn=end_with_maker,
