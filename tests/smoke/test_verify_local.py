@@ -197,14 +197,11 @@ def test_killed_in_a_case_it_leaves_what_the_next_weir_removes(tmp_path: Path, u
         time.sleep(0.02)
     run.kill()
     run.wait()
-    (keys,) = untouched.glob("verify-*/id_ed25519")
+    assert list(untouched.glob("verify-*/id_ed25519"))  # the next verification removes it
     while not (removed := clean_leftovers()):  # a tool that it had just started still holds its lock
         assert time.monotonic() < deadline
         time.sleep(0.1)
     assert removed == [found[0].parents[1].name]
-    done, _ = verify(tmp_path, *only("no-such-case"))
-    assert done.returncode == 2
-    assert keys.exists()
 
 
 def test_a_dry_run_names_the_cases_and_needs_no_root(tmp_path: Path) -> None:
