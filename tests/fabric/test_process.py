@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import time
 from collections.abc import Iterator
@@ -103,3 +104,12 @@ def test_what_a_program_says_need_not_be_text() -> None:
         ["printf", r"\377 and more"], marker=MARKER, env={"PATH": "/usr/bin:/bin"}, timeout_s=60
     )
     assert done.stdout == "\N{REPLACEMENT CHARACTER} and more"
+
+
+def test_a_program_that_never_stops_talking_is_ended_with_what_it_said_so_far() -> None:
+    environment = {"PATH": "/usr/bin:/bin"}
+    done = process.run_tool(["yes"], marker=MARKER, env=environment, timeout_s=60, most_bytes=5000)
+    assert (done.returncode, len(done.stdout), done.stderr) == (-signal.SIGXFSZ, 5000, "")
+    short = ["sh", "-c", "echo said; echo complained >&2; exit 3"]
+    done = process.run_tool(short, marker=MARKER, env=environment, timeout_s=60, most_bytes=5000)
+    assert (done.returncode, done.stdout, done.stderr) == (3, "said\n", "complained\n")
