@@ -87,7 +87,7 @@ def verify(
 
 @contextmanager
 def _own_folder() -> Iterator[Path]:
-    """For keys and scripts; where only this user gets in, and where the next run finds those of a killed one."""
+    """For keys and scripts, where only this user gets in; those of a killed run are removed."""
     from weir.base.error import FabricError
     from weir.fabric.journal import root
     from weir.fabric.lock import scratch

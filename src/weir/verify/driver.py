@@ -141,9 +141,7 @@ class Hosts(Protocol):
     def read(self, server: str, name: str) -> str:
         """A text; `name`: a path there, or a pattern of one. CloudError if there is none."""
 
-    def start(
-        self, server: str, name: str, words: Sequence[str], *, own_temporary: bool = False
-    ) -> Program:
+    def start(self, server: str, name: str, words: Sequence[str], *, own_temporary: bool = False) -> Program:
         """A program, in the directory `name` of the server's. CloudError if it cannot be executed.
         `own_temporary`: it leaves files in /tmp, and gets another one, which goes with the server."""
 

@@ -40,5 +40,5 @@ def test_a_place_that_cannot_be_made_is_named(tmp_path: Path, monkeypatch: pytes
     (tmp_path / "file").touch()
     monkeypatch.setenv("WEIR_RUN_DIR", str(tmp_path / "file" / "run"))
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    with pytest.raises(FabricError, match="cannot make .*/file/run: Not a directory"), command._own_folder():
+    with pytest.raises(FabricError, match=r"cannot make .*/file/run: Not a directory"), command._own_folder():
         pass

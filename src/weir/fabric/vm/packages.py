@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from weir.base.error import FabricError
+from weir.fabric.lock import scratch
 
 KERNEL = "linux-image-cloud-amd64"
 _FETCH_S = 300
+_SCRATCH = ".unpacked-"
 _LIBRARY = re.compile(r"(?:=>\s*)?(/\S+)\s+\(0x")
 _DEPENDS = re.compile(rb"\0depends=([^\0]*)\0")
 

@@ -125,7 +125,8 @@ SAID = {
 
 @pytest.mark.parametrize("what", SAID)
 def test_whatever_a_cloud_says_can_be_shown_and_written(what: str, played: Playing) -> None:
-    fault = Fault("POST", NETWORKS, text=f'{{"error": {{"code": 500, "message": "{SAID[what]}"}}}}', status=500)
+    error = f'{{"error": {{"code": 500, "message": "{SAID[what]}"}}}}'
+    fault = Fault("POST", NETWORKS, text=error, status=500)
     with played("healthcheck", case="tenantnetwork1", faults=[fault]) as cloud:
         found = cloud.run()
     shown = io.StringIO()
@@ -254,7 +255,7 @@ def test_ctrl_c_takes_down_what_stands(
 
 @pytest.mark.parametrize("damage", ["of another Weir", "is damaged"])
 def test_a_journal_that_this_weir_cannot_read_stays_and_is_told(
-    damage: str, played: Playing, journals: Path, tmp_path: Path
+    damage: str, played: Playing, journals: Path
 ) -> None:
     with played("healthcheck", case="tenantnetwork1") as cloud:
         cloud.driver.require()
