@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -107,8 +109,8 @@ def test_silent_databases_do_not_keep_who_looks(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(switches, "_processes", lambda: ({f"/tmp/{n}": None for n in range(50)}, {}))
     monkeypatch.setattr(switches, "_table", silent)
-    monkeypatch.setattr(switches.shutil, "which", lambda _: "/usr/bin/ovs-vsctl")
-    monkeypatch.setattr(switches.time, "monotonic", lambda: now_s)
+    monkeypatch.setattr(shutil, "which", lambda _: "/usr/bin/ovs-vsctl")
+    monkeypatch.setattr(time, "monotonic", lambda: now_s)
     found, unseen = switches.read_switches([])
     assert found == []
     assert now_s <= 30.0

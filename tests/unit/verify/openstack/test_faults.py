@@ -97,7 +97,7 @@ def test_a_fault_fails_the_case_with_its_cause_in_its_time_and_all_is_removed(
     what: str, played: Playing, journals: Path
 ) -> None:
     fault, why = FAULTS[what]
-    limit_s = 2.0 if fault.silent or fault.slow or fault.change is building else 20.0
+    limit_s = 2.0 if fault.silent or fault.change is building else 4.0 if fault.slow else 20.0
     fault.met = 0
     began = time.monotonic()
     with played("healthcheck", case="singlevm1", faults=[fault], limit_s=limit_s) as cloud:
