@@ -119,7 +119,7 @@ SAID = {
     "that steers a terminal": r"\u001b]0;owned\u0007\u001b[31mred\nand more",
     "with half a character": r"\ud800 and more",
     "with brackets": "[/b] and more",
-    "that is long": "and more" + "a" * 3_000_000,
+    "that is long": "and more" + "a" * 200_000,
 }
 
 
