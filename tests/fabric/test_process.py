@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -76,3 +78,38 @@ def test_a_program_that_is_not_there_is_a_fabric_error(tmp_path: Path) -> None:
     with pytest.raises(FabricError, match="cannot start"):
         spawn(["/nonexistent/weir-dp"], MARKER, tmp_path / "log")
     assert process.marked(MARKER) == []
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounts: run as root")
+def test_what_a_program_leaves_in_tmp_goes_with_its_server_and_its_files_stay_in_view(tmp_path: Path) -> None:
+    server, name = tmp_path / "server", f"left-{os.getpid()}"
+    (server / "tmp").mkdir(parents=True)
+    (server / "seen").write_text("its own file")
+    pid = process.spawn(
+        ["sh", "-c", f"ls /tmp; mkfifo /tmp/{name}; cat {server}/seen seen"],
+        marker=MARKER, netns=None, env={}, cores=[], log=server / "log", directory=server,
+        temporary=server / "tmp",
+    )  # fmt: skip
+    while process.alive(pid):
+        time.sleep(0.01)
+    assert process.exit_code(pid) == 0, (server / "log").read_text()
+    assert (server / "log").read_text().endswith("its own file" * 2)
+    assert (server / "tmp" / name).is_fifo()
+    assert not Path("/tmp", name).exists()
+
+
+def test_what_a_program_says_need_not_be_text() -> None:
+    done = process.run_tool(
+        ["printf", r"\377 and more"], marker=MARKER, env={"PATH": "/usr/bin:/bin"}, timeout_s=60
+    )
+    assert done.stdout == "\N{REPLACEMENT CHARACTER} and more"
+
+
+def test_a_program_that_never_stops_talking_is_ended_with_what_it_said_so_far() -> None:
+    environment = {"PATH": "/usr/bin:/bin"}
+    done = process.run_tool(["yes"], marker=MARKER, env=environment, timeout_s=60, most_bytes=5000)
+    assert (done.returncode, len(done.stdout), done.stderr) == (-signal.SIGXFSZ, 5000, "")
+    short = ["sh", "-c", "echo said; echo complained >&2; exit 3"]
+    done = process.run_tool(short, marker=MARKER, env=environment, timeout_s=60, most_bytes=5000)
+    assert (done.returncode, done.stdout, done.stderr) == (3, "said\n", "complained\n")

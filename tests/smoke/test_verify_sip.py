@@ -136,11 +136,20 @@ def during_calls(folder: Path, runs: Path, server: str, signum: int, *, at: str)
     marker = f"{found[0].relative_to(runs).parts[0]}/programs:{server}"
     pids = process.marked(marker)
     assert pids
+    pipes_are_in_the_servers(runs, found[0].relative_to(runs).parts[0])
     for pid in pids:
         os.kill(pid, signum)
     said, complained = run.communicate(timeout=120)
     assert run.returncode == FAILED, complained
     return Verification.model_validate_json(said).suites[0].cases[0]
+
+
+def pipes_are_in_the_servers(runs: Path, deployment: str) -> None:
+    """Those that Kamailio's Diameter leaves: this host's /tmp has none."""
+    for server in ("icscf", "scscf"):
+        assert list((runs / deployment / "programs" / server / "tmp").glob("cdp_send_*"))
+        for pid in process.marked(f"{deployment}/programs:{server}"):
+            assert list(Path("/tmp").glob(f"cdp_send_{pid}_*")) == []
 
 
 def test_a_function_that_dies_in_the_middle_of_calls_fails_the_case_at_once(

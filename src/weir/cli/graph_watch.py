@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from weir.cli.exits import USAGE, CommandError
 
@@ -52,6 +52,15 @@ def watch_page(look: Look, page: Callable[[HostGraph], str], port: int) -> None:
                 served.graph = look()
         finally:
             server.shutdown()
+
+
+class _Listening(ThreadingHTTPServer):
+    """Says nothing of readers that go in the middle of an answer: the terminal is the user's."""
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Anything else is a defect of Weir's, and is shown."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)
 
 
 class _Served:
@@ -103,4 +112,4 @@ class _Served:
             def log_message(self, *_: object) -> None:
                 """Nothing: the terminal is the user's."""
 
-        return ThreadingHTTPServer((_HOST, port), Handler)
+        return _Listening((_HOST, port), Handler)

@@ -14,6 +14,7 @@ from pyroute2 import config, netns
 config.default_communicate_timeout = 60
 """Seconds: while the kernel takes many namespaces down it makes none."""
 DIRECTORY = Path("/run/netns")
+_TEMPORARY = Path("/tmp")
 _HERE = "/proc/thread-self/ns/net"
 _CLONE_NEWNS = 0x20000  # <linux/sched.h>, <linux/mount.h>
 _MS_BIND, _MS_REC, _MS_SLAVE = 1 << 12, 1 << 14, 1 << 19
@@ -69,6 +70,18 @@ def own_mounts() -> None:
 def bind(source: Path, target: Path) -> None:
     """`source` is seen in place of `target`. After `own_mounts`."""
     _mount(source, target, _MS_BIND)
+
+
+def own_temporary(directory: Path, kept: Path) -> None:
+    """This process, and what it becomes, sees `directory` in place of /tmp, and `kept` where it is. OSError
+    if it may not."""
+    own_mounts()
+    stays = os.open(kept, os.O_PATH | os.O_CLOEXEC)
+    bind(directory, _TEMPORARY)
+    if kept.is_relative_to(_TEMPORARY):
+        kept.mkdir(parents=True, exist_ok=True)
+        bind(Path(f"/proc/self/fd/{stays}"), kept)
+    os.close(stays)
 
 
 def _mount(source: Path | None, target: Path, flags: int) -> None:

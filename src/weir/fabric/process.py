@@ -16,8 +16,8 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Collection, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -44,6 +44,7 @@ def spawn(
     descriptors: Collection[int] = (),
     directory: Path | None = None,
     groups: Collection[Path] = (),
+    temporary: Path | None = None,
 ) -> int:
     """Starts a child in a session of its own; returns its pid. FabricError if it cannot be executed.
 
@@ -51,6 +52,7 @@ def spawn(
     `descriptors`: those that it gets, under the same numbers.
     `directory`: where it works; None: where this process does.
     `groups`: cgroup.procs of the control groups that it enters first.
+    `temporary`: what it sees in place of /tmp, a directory beside its own; None: /tmp.
     """
     inside = set(isolated.holding(cores).values())
 
@@ -59,6 +61,8 @@ def spawn(
             one.write_text("0")
         if netns is not None:
             namespace.enter(netns)
+        if temporary is not None:
+            namespace.own_temporary(temporary, temporary.parent)
         for partition in inside:
             isolated.enter(partition)
         if cores:
@@ -84,27 +88,54 @@ def spawn(
 
 
 def run_tool(
-    argv: list[str], *, marker: str, env: dict[str, str], timeout_s: float
+    argv: list[str], *, marker: str, env: dict[str, str], timeout_s: float, most_bytes: int | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Runs a short-lived program to its end. It ends with this process, even if that is killed, and carries
-    the marker until then. OSError, subprocess.TimeoutExpired."""
+    the marker until then. OSError, subprocess.TimeoutExpired.
+
+    `most_bytes`: that it may say; it ends with more, by SIGXFSZ. For what others' machines say.
+    """
     maker, library = os.getpid(), ctypes.CDLL(None)
 
     def end_with_maker() -> None:
         library.prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
         if os.getppid() != maker:  # it was killed before that
             os._exit(1)
+        if most_bytes is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
 
-    return subprocess.run(
-        argv,
-        env=env | {MARKER: marker},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=timeout_s,
-        check=False,
-        preexec_fn=end_with_maker,
-    )
+    with ExitStack() as held:
+        said = [subprocess.PIPE] * 2
+        if most_bytes is not None:  # only files have a limit
+            said = [held.enter_context(_in_memory()) for _ in said]
+        done = subprocess.run(
+            argv,
+            env=env | {MARKER: marker},
+            stdin=subprocess.DEVNULL,
+            stdout=said[0],
+            stderr=said[1],
+            text=True,
+            errors="replace",
+            timeout=timeout_s,
+            check=False,
+            preexec_fn=end_with_maker,
+        )
+        if most_bytes is not None:
+            done.stdout, done.stderr = (_read_again(one, most_bytes) for one in said)
+    return done
+
+
+@contextmanager
+def _in_memory() -> Iterator[int]:
+    number = os.memfd_create("weir-said")
+    try:
+        yield number
+    finally:
+        os.close(number)
+
+
+def _read_again(number: int, most_bytes: int) -> str:
+    return os.pread(number, most_bytes, 0).decode(errors="replace")
 
 
 @dataclass(frozen=True)

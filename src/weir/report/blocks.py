@@ -15,8 +15,9 @@ from rich.text import Text
 
 
 def new_console(file: TextIO | None = None, **shape: Any) -> Console:
-    """Every one of Weir's. Rich would colour numbers, and take a part of 02:57:c1:cd:00:01 for an emoji."""
-    return Console(file=file, highlight=False, emoji=False, **shape)
+    """Every one of Weir's. Rich would colour numbers, take a part of 02:57:c1:cd:00:01 for an emoji, and what
+    a cloud says in [brackets] for a style."""
+    return Console(file=file, highlight=False, emoji=False, markup=False, **shape)
 
 
 def show(what: RenderableType, console: Console, columns: int) -> None:

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
-import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 ALL = "all"
 NOT_JUDGED = 2
 """Exit code where a limit could not be judged, as where nothing could be verified."""
+_FOLDER = "verify-"
 _FILE, _PAGE, _JUNIT = "verification.json", "report.html", "junit.xml"
 
 
@@ -68,8 +71,8 @@ def verify(
     if dry_run:
         print("\n".join(_listing(sut, chosen)))
         return
-    with tempfile.TemporaryDirectory(prefix="weir-verify-") as directory:
-        driver = DRIVERS[sut.driver](sut, Path(directory))
+    with _own_folder() as directory:
+        driver = DRIVERS[sut.driver](sut, directory)
         before = _interrupted(resume, sut) if resume is not None else None
         found, folder = _run(sut, chosen, driver, before, resume or output)
     _shown(found, folder, as_json=as_json)
@@ -80,6 +83,27 @@ def verify(
         raise typer.Exit(FAILED)
     if "not judged" in outcomes:
         raise typer.Exit(NOT_JUDGED)
+
+
+@contextmanager
+def _own_folder() -> Iterator[Path]:
+    """For keys and scripts, where only this user gets in; those of a killed run are removed."""
+    from weir.base.error import FabricError
+    from weir.fabric.journal import root
+    from weir.fabric.lock import scratch
+
+    if os.geteuid() == 0:
+        place = root()
+    else:
+        own = os.environ.get("XDG_RUNTIME_DIR") or Path.home() / ".local" / "state"
+        place = Path(own) / "weir"
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        message = f"cannot make {place}: {error.strerror}"
+        raise FabricError(message, "set XDG_RUNTIME_DIR to a directory of yours") from error
+    with scratch(place, _FOLDER) as made:
+        yield made
 
 
 def _suites(sut: SutFile, names: list[str]) -> list[Suite]:

@@ -141,8 +141,9 @@ class Hosts(Protocol):
     def read(self, server: str, name: str) -> str:
         """A text; `name`: a path there, or a pattern of one. CloudError if there is none."""
 
-    def start(self, server: str, name: str, words: Sequence[str]) -> Program:
-        """A program, in the directory `name` of the server's. CloudError if it cannot be executed."""
+    def start(self, server: str, name: str, words: Sequence[str], *, own_temporary: bool = False) -> Program:
+        """A program, in the directory `name` of the server's. CloudError if it cannot be executed.
+        `own_temporary`: it leaves files in /tmp, and gets another one, which goes with the server."""
 
     def run(self, server: str, words: Sequence[str], within_s: float) -> str:
         """What a short program says. CloudError if it fails, or not in time."""

@@ -13,6 +13,7 @@ from weir import __version__, fabric
 from weir.base.error import WeirError
 from weir.base.record import spec_sha256
 from weir.fabric import stop_signals
+from weir.fabric.process import printable
 from weir.lab.application import Application
 from weir.lab.sut import SutFile, SutSla
 from weir.results.result import Verdict
@@ -21,6 +22,8 @@ from weir.verify.case import Case, Running, Suite
 from weir.verify.driver import CannotRunError, Driver
 from weir.verify.sip.level import call_verdicts
 
+_CHARACTERS = 2000
+"""Of what a cloud says of one thing."""
 Keep = Callable[[Verification], None]
 Told = Callable[[SuiteResult, CaseResult], None]
 
@@ -51,7 +54,13 @@ def planned(sut: SutFile, suites: Sequence[Suite], driver: Driver) -> Verificati
 
 
 def _fidelity(driver: Driver, suites: Sequence[Suite]) -> list[str]:
-    return [*driver.fidelity, *(one for suite in suites for one in suite.fidelity)]
+    return [*map(_plain, driver.fidelity), *(one for suite in suites for one in suite.fidelity)]
+
+
+def _plain(said: str) -> str:
+    """In one line, as it can be shown and written: clouds and their servers say what they like."""
+    line = printable(" ".join(said.split()))
+    return line if len(line) <= _CHARACTERS else f"{line[:_CHARACTERS]} …"
 
 
 class Run:
@@ -134,9 +143,9 @@ def executed(case: Case, driver: Driver, limit_s: float, application: Applicatio
         running.left_s()
         found.outcome = "passed"
     except CannotRunError as error:
-        found.outcome, found.why = "skipped", str(error)
+        found.outcome, found.why = "skipped", _plain(str(error))
     except WeirError as error:
-        found.outcome, found.why = "failed", str(error)
+        found.outcome, found.why = "failed", _plain(str(error))
     except KeyboardInterrupt:
         interrupted = True
     try:
@@ -145,10 +154,13 @@ def executed(case: Case, driver: Driver, limit_s: float, application: Applicatio
         found.outcome, found.why, interrupted = "not run", None, True
     found.seconds = round(running.took_s(), 3)
     found.clean_up_seconds = round(running.clean_up_s, 3)
-    found.operations, found.not_removed = running.operations, running.not_removed
+    found.operations = running.operations
+    for one in found.operations:
+        one.found = _plain(one.found)
+    found.not_removed = _plain(running.not_removed) if running.not_removed is not None else None
     found.calls, found.capacity = running.calls, running.capacity
-    if running.not_removed is not None and found.outcome in ("passed", "skipped"):
-        found.outcome, found.why = "failed", f"what it made could not be removed: {running.not_removed}"
+    if found.not_removed is not None and found.outcome in ("passed", "skipped"):
+        found.outcome, found.why = "failed", f"what it made could not be removed: {found.not_removed}"
     return found, interrupted
 
 

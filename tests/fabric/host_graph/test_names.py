@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -81,3 +84,34 @@ def test_the_key_of_a_tunnel_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(switches, "_table", lambda _database, name: tables[name])
     (found,) = switches._bridges("a", None)
     assert found.ports[0].options == {"remote_ip": OTHER, "psk": "(not shown)"}
+
+
+def test_names_in_a_database_do_not_steer_the_terminal_of_who_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Any user's process may call itself a database."""
+    shown = {
+        "headings": ["_uuid", "name", "type", "options"],
+        "data": [[["uuid", "i"], "\x1b[31mp0", "patch", ["map", [["peer", "\x1b]0;owned\x07p1"]]]]],
+    }
+    said = subprocess.CompletedProcess([], 0, stdout=json.dumps(shown), stderr="")
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: said)
+    (row,) = switches._table("a", "Interface")
+    assert row == {"_uuid": "i", "name": "p0", "type": "patch", "options": {"peer": "0;ownedp1"}}
+
+
+def test_silent_databases_do_not_keep_who_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many as somebody likes to start."""
+    now_s = 0.0
+
+    def silent(*_: object) -> None:
+        nonlocal now_s
+        now_s += 10.0
+        raise subprocess.TimeoutExpired("ovs-vsctl", 10)
+
+    monkeypatch.setattr(switches, "_processes", lambda: ({f"/tmp/{n}": None for n in range(50)}, {}))
+    monkeypatch.setattr(switches, "_table", silent)
+    monkeypatch.setattr(shutil, "which", lambda _: "/usr/bin/ovs-vsctl")
+    monkeypatch.setattr(time, "monotonic", lambda: now_s)
+    found, unseen = switches.read_switches([])
+    assert found == []
+    assert now_s <= 30.0
+    assert len([one for one in unseen if "not asked" in one]) >= 47

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -54,6 +56,26 @@ def test_offline_the_last_words_of_apt_are_told_and_nothing_is_left(
     ):
         kernel(store).__enter__()
     assert [*store.iterdir()] == []
+
+
+def test_what_a_killed_build_had_unpacked_goes_with_the_next_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = tmp_path / "store"
+    unpack = "mkdir -p $3/boot $3/lib/modules/1; touch $3/boot/vmlinuz-1"
+    path = programs(tmp_path / "bin", apt_get="touch linux-image-1-cloud_1-1_amd64.deb", **APT)
+    (tmp_path / "bin" / "dpkg-deb").write_text(f"#!/bin/sh\n{unpack}\n")
+    monkeypatch.setenv("PATH", f"{path}:{os.environ['PATH']}")
+    child = os.fork()
+    if child == 0:
+        with kernel(store):
+            os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(child, 0)
+    (left,) = store.glob("*/boot")
+    with kernel(store) as made:
+        assert made.image.is_file()
+        assert not left.exists()
+    assert [one.name for one in store.iterdir()] == ["linux-image-1-cloud_1-1_amd64.deb"]
 
 
 def test_modules_come_after_what_they_need_and_built_in_ones_not_at_all(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import json
 import re
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -74,6 +75,19 @@ def test_who_does_not_know_the_address_gets_nothing() -> None:
         assert status(url, "/../../etc/passwd") == 404
         assert status(url, host="evil.example") == 404
         assert status(url, method="POST") == 501
+
+
+def test_readers_that_go_in_the_middle_leave_the_terminal_alone() -> None:
+    with served() as (run, url):
+        parts = urlsplit(url)
+        for _ in range(20):
+            reader = socket.create_connection((parts.hostname, parts.port))
+            reader.sendall(f"GET {parts.path} HTTP/1.1\r\nHost: {parts.netloc}\r\n\r\n".encode())
+            reader.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            reader.close()
+        assert status(url) == 200
+        run.kill()
+        assert run.communicate(timeout=20)[1] == ""
 
 
 def test_what_cannot_be_watched_is_refused(tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ class MadeHosts:
             raise CloudError(f"{server} has no file {name}")
         return found[-1]
 
-    def start(self, server: str, name: str, words: Sequence[str]) -> Program:
+    def start(self, server: str, name: str, words: Sequence[str], *, own_temporary: bool = False) -> Program:  # noqa: ARG002
         if words[0] != "sipp":
             self.functions[server] = MadeProgram(None, "core was generated")
             return self.functions[server]

@@ -47,12 +47,30 @@ class Program:
             self._code = 0
 
 
-def start(words: Sequence[str], *, netns: str, marker: str, cores: Sequence[int], directory: Path) -> Program:
-    """In that directory, which has its log, too. `cores`: empty: all. FabricError if it is not executed."""
+def start(
+    words: Sequence[str],
+    *,
+    netns: str,
+    marker: str,
+    cores: Sequence[int],
+    directory: Path,
+    temporary: Path | None = None,
+) -> Program:
+    """In that directory, which has its log, too. `cores`: empty: all. `temporary`: as `process.spawn` has it;
+    made where it is not there. FabricError if it is not executed."""
     directory.mkdir(parents=True, exist_ok=True)
+    if temporary is not None:
+        temporary.mkdir(exist_ok=True)
     log = directory / _LOG
     pid = process.spawn(
-        list(words), marker=marker, netns=netns, env={}, cores=list(cores), log=log, directory=directory
+        list(words),
+        marker=marker,
+        netns=netns,
+        env={},
+        cores=list(cores),
+        log=log,
+        directory=directory,
+        temporary=temporary,
     )
     return Program(pid, log)
 

@@ -8,15 +8,19 @@ import os
 import re
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from weir.fabric.host_graph.namespaces import Place, command
+from weir.fabric.process import printable
 from weir.results.host_graph import Interface, Join, SwitchBridge, SwitchPort
 
 _READ_S = 10
+_ALL_S = 20.0
+"""After which no other database is asked."""
 _REMOTE = re.compile(r"punix:(?P<path>[^\s,]+)")
 _DATABASE = re.compile(r"^unix:(?P<path>.+)$")
 _USUAL = Path("/run/openvswitch/db.sock")
@@ -33,16 +37,20 @@ def read_switches(places: Sequence[Place]) -> tuple[list[SwitchBridge], list[str
     if _USUAL.exists():
         databases.setdefault(os.path.realpath(_USUAL), None)
     bridges, unseen = [], []
+    deadline_s = time.monotonic() + _ALL_S
     homes = {pid: place for place in places for pid in place.pids}
     for database in sorted(databases):
         if shutil.which("ovs-vsctl") is None:
             unseen.append(f"Open vSwitch at {database}: ovs-vsctl is not installed")
             continue
+        if time.monotonic() > deadline_s:  # any user's process may call itself one, and be silent
+            unseen.append(f"Open vSwitch at {database}: not asked, as others were silent for too long")
+            continue
         home = homes.get(switches.get(database) or -1)
         try:
             bridges += list(_bridges(database, str(home.inode) if home else None))
         except (OSError, ValueError, KeyError, subprocess.TimeoutExpired) as error:
-            unseen.append(f"Open vSwitch at {database}: {error}")
+            unseen.append(printable(f"Open vSwitch at {database}: {error}"))
     return bridges, unseen
 
 
@@ -108,10 +116,12 @@ def _table(database: str, name: str) -> list[Row]:
 
 def _value(atom: Any) -> Any:
     match atom:
+        case str():
+            return printable(atom)
         case ["uuid", text]:
             return text
         case ["map", pairs]:
-            return {str(key): _value(value) for key, value in pairs}
+            return {printable(str(key)): _value(value) for key, value in pairs}
         case ["set", items]:
             return [_value(one) for one in items]
     return atom

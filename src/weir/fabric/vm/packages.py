@@ -7,16 +7,17 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from weir.base.error import FabricError
+from weir.fabric.lock import scratch
 
 KERNEL = "linux-image-cloud-amd64"
 _FETCH_S = 300
+_SCRATCH = ".unpacked-"
 _LIBRARY = re.compile(r"(?:=>\s*)?(/\S+)\s+\(0x")
 _DEPENDS = re.compile(rb"\0depends=([^\0]*)\0")
 
@@ -70,9 +71,8 @@ def kernel(store: Path) -> Iterator[Kernel]:
     file = store / f"{package}_{version.replace(':', '%3a')}_amd64.deb"
     if not file.is_file():
         _fetch(package, version, store)
-    with tempfile.TemporaryDirectory(prefix="weir-") as directory:
-        _run(["dpkg-deb", "--extract", str(file), directory], f"{file} cannot be unpacked", "remove it")
-        root = Path(directory)
+    with scratch(store, _SCRATCH) as root:
+        _run(["dpkg-deb", "--extract", str(file), str(root)], f"{file} cannot be unpacked", "remove it")
         image = next(root.glob("boot/vmlinuz-*"), None)
         modules = next(root.glob("lib/modules/*"), None)
         if image is None or modules is None:
@@ -107,18 +107,18 @@ def _apt_cache(*words: str) -> str:
 
 def _fetch(package: str, version: str, store: Path) -> None:
     # In a directory of its own, so that an interrupted download is no package.
-    with tempfile.TemporaryDirectory(dir=store) as directory:
+    with scratch(store, _SCRATCH) as directory:
         _run(
             ["apt-get", "download", "--quiet", f"{package}={version}"],
             f"{package} cannot be fetched",
             f"go online, run `apt-get update`, or put the package into {store}",
             directory,
         )
-        for path in Path(directory).glob("*.deb"):
+        for path in directory.glob("*.deb"):
             path.rename(store / path.name)
 
 
-def _run(argv: list[str], failing: str, fix: str, directory: str | None = None) -> None:
+def _run(argv: list[str], failing: str, fix: str, directory: Path | None = None) -> None:
     try:
         done = subprocess.run(
             argv, cwd=directory, capture_output=True, text=True, check=False, timeout=_FETCH_S

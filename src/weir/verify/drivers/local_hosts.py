@@ -19,6 +19,8 @@ from weir.fabric.cloud import programs
 from weir.verify.driver import CloudError, HostsWanted
 
 DIRECTORY = "programs"
+TEMPORARY = "tmp"
+"""In a server's directory: what its programs see in place of /tmp that leave files there."""
 
 
 class LocalHosts:
@@ -58,7 +60,9 @@ class LocalHosts:
             raise CloudError(f"{server} has no file {name}")
         return found[-1].read_text(errors="replace")
 
-    def start(self, server: str, name: str, words: Sequence[str]) -> programs.Program:
+    def start(
+        self, server: str, name: str, words: Sequence[str], *, own_temporary: bool = False
+    ) -> programs.Program:
         """With its output in a file there."""
         with _cloud_errors(server):
             return programs.start(
@@ -67,6 +71,7 @@ class LocalHosts:
                 marker=self._marker(server),
                 cores=self._cores[server],
                 directory=self._place(server) / name,
+                temporary=self._place(server) / TEMPORARY if own_temporary else None,
             )
 
     def run(self, server: str, words: Sequence[str], within_s: float) -> str:

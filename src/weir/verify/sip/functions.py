@@ -50,6 +50,8 @@ class Function:
     server: str
     files: Mapping[str, str]
     words: tuple[str, ...]
+    own_temporary: bool = False
+    """Whether it leaves files in /tmp."""
 
     @property
     def title(self) -> str:
@@ -95,7 +97,9 @@ def _kamailios(application: Application) -> Iterator[Function]:
             files["diameter.xml"] = text("kamailio", "diameter.xml")
         if name == "icscf":
             files |= {f"tables/{table}": rows for table, rows in _TABLES.items()}
-        yield Function(name, files, tuple(kamailio.words(f"@DIRECTORY@/{name}.cfg")))
+        words = tuple(kamailio.words(f"@DIRECTORY@/{name}.cfg"))
+        # Kamailio's Diameter makes pipes in /tmp, by a name in its text, and leaves them when it is ended.
+        yield Function(name, files, words, own_temporary=name in _DIAMETER)
 
 
 def asks_subscriber_server(name: str) -> bool:

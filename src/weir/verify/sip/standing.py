@@ -40,7 +40,7 @@ class Standing:
                 one.server, {name: functions.filled(text, values) for name, text in one.files.items()}
             )
             words = [functions.filled(word, values) for word in one.words]
-            program = self.hosts.start(one.server, RUN, words)
+            program = self.hosts.start(one.server, RUN, words, own_temporary=one.own_temporary)
             self._programs[one.server] = one, program
         deadline = self.run.took_s() + _READY_S
         for name in KAMAILIO[self.application.variant]:

@@ -23,11 +23,13 @@ from typing import Any
 from .exchange import CLOUD, Exchange, body, path_of, rebased, scrubbed
 
 Change = Callable[[Any], Any]
+_SLOW_S = 0.1
 
 
 @dataclass
 class Fault:
-    """In place of the answers to some requests. One of `status`, `text`, `change`, `reset` or `silent_s`."""
+    """In place of the answers to some requests. One of `status`, `text`, `change`, `reset`, `silent` or
+    `slow`."""
 
     method: str
     path: str
@@ -42,6 +44,8 @@ class Fault:
     reset: bool = False
     silent: bool = False
     """No answer, until the server ends."""
+    slow: bool = False
+    """An answer that comes byte by byte, and has no end."""
     times: int = 1_000_000
     met: int = 0
 
@@ -168,6 +172,12 @@ def playing(exchanges: Sequence[Exchange], faults: Sequence[Fault] = ()) -> Iter
                 self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
                 self.close_connection = True
                 self.connection.close()
+                return
+            if fault is not None and fault.slow:
+                self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
+                while not replay.over.wait(_SLOW_S):
+                    self.wfile.write(b" ")
+                self.close_connection = True
                 return
             self._say(found, fault)
 

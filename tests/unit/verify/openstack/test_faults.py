@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import os
 import re
 import signal
@@ -14,7 +16,11 @@ from typing import Any
 
 import pytest
 
+from weir.report.blocks import new_console
 from weir.verify.drivers.openstack import OpenStackDriver
+from weir.verify.report.junit import junit
+from weir.verify.report.page import page
+from weir.verify.report.text import show
 
 from .conftest import Playing, sleep
 from .exchange import Exchange
@@ -60,6 +66,9 @@ FAULTS = {
     "a service fails": (Fault("POST", NETWORKS, status=500, said=BROKEN), "network own-network: HTTP 500"),
     "a gateway is in the way": (Fault("POST", NETWORKS, status=502, said=None), "own-network: .*502"),
     "no answer comes": (Fault("POST", PORTS, silent=True), "make port vm-port: .*timed out"),
+    "an answer has no end": (
+        Fault("POST", PORTS, slow=True), "make port vm-port: its answer has not ended within",
+    ),
     "the connection is cut": (Fault("POST", PORTS, reset=True), "make port vm-port: "),
     "an answer is no JSON": (Fault("POST", NETWORKS, text="<html>busy</html>"), "make network own-network: "),
     "an answer is other JSON": (Fault("POST", NETWORKS, text="[1, 2]"), "make network own-network: "),
@@ -88,7 +97,7 @@ def test_a_fault_fails_the_case_with_its_cause_in_its_time_and_all_is_removed(
     what: str, played: Playing, journals: Path
 ) -> None:
     fault, why = FAULTS[what]
-    limit_s = 2.0 if fault.silent or fault.change is building else 20.0
+    limit_s = 2.0 if fault.silent or fault.change is building else 4.0 if fault.slow else 20.0
     fault.met = 0
     began = time.monotonic()
     with played("healthcheck", case="singlevm1", faults=[fault], limit_s=limit_s) as cloud:
@@ -99,11 +108,33 @@ def test_a_fault_fails_the_case_with_its_cause_in_its_time_and_all_is_removed(
     assert fault.met
     assert found.outcome == "failed"
     assert re.search(why, found.why or ""), found.why
-    assert found.seconds < limit_s + 1
+    assert found.seconds < limit_s + (3 if fault.slow else 1)
     assert took_s < limit_s + 10
     assert "not removed" not in (found.why or "")
     assert standing(cloud.replay) == set()
     assert list(journals.iterdir()) == []
+
+
+SAID = {
+    "that steers a terminal": r"\u001b]0;owned\u0007\u001b[31mred\nand more",
+    "with half a character": r"\ud800 and more",
+    "with brackets": "[/b] and more",
+    "that is long": "and more" + "a" * 200_000,
+}
+
+
+@pytest.mark.parametrize("what", SAID)
+def test_whatever_a_cloud_says_can_be_shown_and_written(what: str, played: Playing) -> None:
+    error = f'{{"error": {{"code": 500, "message": "{SAID[what]}"}}}}'
+    fault = Fault("POST", NETWORKS, text=error, status=500)
+    with played("healthcheck", case="tenantnetwork1", faults=[fault]) as cloud:
+        found = cloud.run()
+    shown = io.StringIO()
+    show(found, new_console(shown))
+    assert "and more" in (found.suites[0].cases[0].why or "")
+    for text in (shown.getvalue(), junit(found), page(found), found.model_dump_json()):
+        assert "\x1b" not in text
+        assert len(text.encode()) < 100_000
 
 
 def test_a_removal_that_is_refused_at_first_is_asked_for_again(played: Playing, journals: Path) -> None:
@@ -220,3 +251,21 @@ def test_ctrl_c_takes_down_what_stands(
     assert found.suites[0].cases[0].not_removed is None
     assert standing(cloud.replay) == set()
     assert list(journals.iterdir()) == []
+
+
+@pytest.mark.parametrize("damage", ["of another Weir", "is damaged"])
+def test_a_journal_that_this_weir_cannot_read_stays_and_is_told(
+    damage: str, played: Playing, journals: Path
+) -> None:
+    with played("healthcheck", case="tenantnetwork1") as cloud:
+        cloud.driver.require()
+        head = {"cloud": cloud.driver._identity(cloud.driver._connected()), "version": 99}
+        first = json.dumps(head) if damage == "of another Weir" else "\0\0"
+        journals.mkdir(exist_ok=True)
+        path = journals / "dd.journal"
+        path.write_text(f'{first}\n{{"make": "hologram", "name": "weir-dd-hologram"}}\n')
+        found = cloud.run()
+    assert found.suites[0].cases[0].outcome == "passed"
+    (told,) = [one for one in found.fidelity if str(path) in one]
+    assert damage in told
+    assert [one.name for one in journals.iterdir()] == ["dd.journal"]

@@ -65,3 +65,46 @@ def test_only_its_user_may_read_it(journals: Path) -> None:
     assert journal.path.stat().st_mode & 0o077 == 0
     assert journals.stat().st_mode & 0o077 == 0
     journal.close()
+
+
+@pytest.mark.usefixtures("journals")
+def test_what_comes_after_a_torn_line_is_read() -> None:
+    journal = Journal.begin("aa", CLOUD)
+    journal.announce("network", "weir-aa-network")
+    journal.announce("subnet", "weir-aa-subnet")
+    with journal.path.open("ab") as out:
+        out.write(b'{"make": "rou\xff')
+    abandoned(journal)
+    (again,) = left(CLOUD)
+    again.gone(Made("subnet", "weir-aa-subnet"))
+    abandoned(again)
+    (third,) = left(CLOUD)
+    assert third.made == [Made("network", "weir-aa-network")]
+
+
+@pytest.mark.usefixtures("journals")
+def test_a_line_that_is_damaged_takes_no_other_with_it() -> None:
+    journal = Journal.begin("aa", CLOUD)
+    for kind in ("network", "router"):
+        journal.announce(kind, f"weir-aa-{kind}")
+        journal.known(kind, f"weir-aa-{kind}", "17")
+    lines = journal.path.read_bytes().splitlines(keepends=True)
+    lines[1] = b"\x00" * 20 + b"\n"
+    journal.path.write_bytes(b"".join(lines))
+    abandoned(journal)
+    (again,) = left(CLOUD)
+    assert again.made == [Made("network", "weir-aa-network", "17"), Made("router", "weir-aa-router", "17")]
+
+
+@pytest.mark.parametrize("first", [b"\x00\x00\n", b'{"version": 2, "stands_in": {}}\n', b""])
+def test_one_that_does_not_say_which_cloud_it_is_of_stays_if_anything_else_stands_in_it(
+    first: bytes, journals: Path
+) -> None:
+    journal = Journal.begin("aa", CLOUD)
+    journal.announce("network", "weir-aa-network")
+    journal.path.write_bytes(first + journal.path.read_bytes().splitlines(keepends=True)[1])
+    abandoned(journal)
+    (again,) = left(CLOUD)
+    assert again.cloud == {}
+    again.let_go()
+    assert list(journals.glob("*.journal")) == [journal.path]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import shlex
 import shutil
+import signal
 import subprocess
 from contextlib import nullcontext
 from pathlib import Path
@@ -18,6 +19,8 @@ _OPTIONS = shlex.split(
 )
 """Of a host that has just been made: nobody can know its key."""
 _ENVIRONMENT = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent"}
+_MOST_BYTES = 1 << 20
+"""A server may say what it likes, and this host has no memory for all of it."""
 PROGRAMS = ("ssh", "ssh-keygen")
 
 
@@ -60,9 +63,13 @@ def said(
     argv = words(to, command, private_key, user)
     try:
         with namespace.inside(netns) if netns is not None else nullcontext():
-            done = process.run_tool(argv, marker=marker, env=_ENVIRONMENT, timeout_s=within_s)
+            done = process.run_tool(
+                argv, marker=marker, env=_ENVIRONMENT, timeout_s=within_s, most_bytes=_MOST_BYTES
+            )
     except subprocess.TimeoutExpired as late:
         raise FabricError(f"nothing answers by SSH at {to} within {within_s:.0f} s") from late
+    if done.returncode == -signal.SIGXFSZ:
+        raise FabricError(f"`{command}` by SSH at {to} says more than {_MOST_BYTES} bytes")
     if done.returncode != 0:
         last = (done.stderr or done.stdout).strip().splitlines()
         why = last[-1] if last else f"exit code {done.returncode}"

@@ -68,6 +68,11 @@ class OpenStackDriver:
         with cloud.asking(f"log in to cloud {cloud.name}", Deadline(_ANSWER_S)):
             cloud.sdk.authorize()
         for one in journal.left(self._identity(cloud)):
+            if one.version != journal.VERSION or not one.cloud:
+                one.let_go()
+                why = "is damaged" if not one.cloud else f"is of version {one.version}, of another Weir"
+                self._left.append(f"What an earlier run left is not removed: its journal {one.path} {why}.")
+                continue
             try:
                 remove(cloud, one)
             except CloudError as error:  # and it may stay: the cases make their own

@@ -6,9 +6,12 @@ from __future__ import annotations
 
 import logging
 import re
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 from weir.base.error import FabricError, WeirError
@@ -20,6 +23,9 @@ _REQUEST_S = 60.0
 """The longest that one request may wait for an answer."""
 _SHORTEST_S = 1.0
 """What one may wait at the end of its time: a healthy cloud is not to look like a dead one."""
+_GRACE_S = 2.0
+"""Beyond what one request may wait: an answer that comes byte by byte is never silent for so long, and would
+not end."""
 _LOOK_S = 1.0
 _CAUSE_CHARACTERS = 400
 _HIDDEN = "(hidden)"
@@ -94,7 +100,8 @@ class Cloud:
             raise CloudError(f"{what}: not begun within {deadline.within_s:.0f} s")
         self.sdk.session.timeout = min(max(left_s, _SHORTEST_S), _REQUEST_S)
         try:
-            yield
+            with _ended_after(max(left_s, _SHORTEST_S) + _GRACE_S):
+                yield
         except WeirError:
             raise
         except Exception as error:
@@ -115,6 +122,25 @@ class Cloud:
         for one in self._hidden:
             text = text.replace(one, _HIDDEN)
         return text if len(text) <= _CAUSE_CHARACTERS else f"{text[:_CAUSE_CHARACTERS]} …"
+
+
+@contextmanager
+def _ended_after(limit_s: float) -> Iterator[None]:
+    """TimeoutError in the body if it takes longer, whatever it waits for; in the main thread alone."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def over(_number: int, _frame: FrameType | None) -> None:
+        raise TimeoutError(f"its answer has not ended within {limit_s:.0f} s")
+
+    before = signal.signal(signal.SIGALRM, over)
+    signal.setitimer(signal.ITIMER_REAL, limit_s)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 class AnsweredError(CloudError):

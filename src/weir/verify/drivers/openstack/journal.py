@@ -19,6 +19,8 @@ from weir.base.error import FabricError
 from weir.fabric.lock import LOCK_SUFFIX, Lock
 
 SUFFIX = ".journal"
+VERSION = 1
+"""Of the records; a journal of another version is named, and left to the Weir that wrote it."""
 
 
 def directory() -> Path:
@@ -46,6 +48,7 @@ class Journal:
         self.made: list[Made] = []
         """That still stands, as far as is known, in the order in which it was made."""
         self.cloud: dict[str, Any] = {}
+        self.version = VERSION
 
     @property
     def tag(self) -> str:
@@ -64,7 +67,7 @@ class Journal:
             journal = cls(path, lock)
             journal.cloud = cloud
             path.touch(mode=0o600, exist_ok=False)
-            journal._write({"cloud": cloud})
+            journal._write({"cloud": cloud, "version": VERSION})
         except OSError as error:
             lock.release()
             raise FabricError(f"cannot write {path}: {error.strerror}", "set XDG_STATE_HOME") from error
@@ -78,15 +81,15 @@ class Journal:
     def known(self, kind: str, name: str, id_: str) -> None:
         """What the cloud called it."""
         self._write({"made": kind, "name": name, "id": id_})
-        self.made[self._place(kind, name)] = Made(kind, name, id_)
+        self._set(Made(kind, name, id_))
 
     def gone(self, one: Made) -> None:
         """It stands no more."""
         self._write({"gone": one.kind, "name": one.name})
         self.made.remove(one)
 
-    def _place(self, kind: str, name: str) -> int:
-        return next(n for n, one in enumerate(self.made) if (one.kind, one.name) == (kind, name))
+    def _set(self, one: Made) -> None:
+        self.made = [one if (each.kind, each.name) == (one.kind, one.name) else each for each in self.made]
 
     def _write(self, record: dict[str, Any]) -> None:
         try:
@@ -103,25 +106,48 @@ class Journal:
             self.path.unlink(missing_ok=True)
         self._lock.release()
 
-    def _read(self) -> None:
-        for line in self.path.read_text(encoding="utf-8").splitlines():
+    def let_go(self) -> None:
+        """It stays as it is, for others."""
+        self._lock.release()
+
+    def _read(self) -> bool:
+        """Whether its first line was ever whole. FabricError."""
+        try:
+            data = self.path.read_bytes()
+            if data and not data.endswith(b"\n"):  # the next record has a line of its own
+                with self.path.open("ab") as out:
+                    out.write(b"\n")
+        except OSError as error:
+            raise FabricError(f"cannot read {self.path}: {error.strerror}", "is it yours?") from error
+        for line in data.splitlines():
             try:
                 record = json.loads(line)
             except ValueError:
                 continue  # torn by a kill: what it announces has not been begun
-            match record:
-                case {"cloud": cloud}:
-                    self.cloud = cloud
-                case {"make": kind, "name": name}:
+            self._take(record)
+        return b"\n" in data
+
+    def _take(self, record: Any) -> None:
+        """What it says, as far as it is known: a line before it may be damaged."""
+        match record:
+            case {"cloud": cloud}:
+                self.cloud, self.version = cloud, record.get("version", VERSION)
+            case {"make": kind, "name": name}:
+                self.made.append(Made(kind, name))
+            case {"made": kind, "name": name, "id": id_}:
+                if all((one.kind, one.name) != (kind, name) for one in self.made):
                     self.made.append(Made(kind, name))
-                case {"made": kind, "name": name, "id": id_}:
-                    self.made[self._place(kind, name)] = Made(kind, name, id_)
-                case {"gone": kind, "name": name}:
-                    del self.made[self._place(kind, name)]
+                self._set(Made(kind, name, id_))
+            case {"gone": kind, "name": name}:
+                self._forget(kind, name)
+
+    def _forget(self, kind: str, name: str) -> None:
+        self.made = [one for one in self.made if (one.kind, one.name) != (kind, name)]
 
 
 def left(cloud: dict[str, Any]) -> Iterator[Journal]:
-    """Those of this cloud that nobody works on any more; each is held until it is closed."""
+    """Those of this cloud that nobody works on any more, and those that do not say which theirs is; each is
+    held until it is closed, or let go. Of some the version is another one. FabricError."""
     for path in sorted(directory().glob(f"*{SUFFIX}")):
         lock = Lock(path.with_suffix(LOCK_SUFFIX))
         if not lock.take():
@@ -130,11 +156,14 @@ def left(cloud: dict[str, Any]) -> Iterator[Journal]:
         if not path.is_file():
             lock.release()
             continue
-        journal._read()
-        if journal.cloud == cloud:
+        try:
+            begun = journal._read()
+        except BaseException:
+            lock.release(gone=False)
+            raise
+        if journal.cloud == cloud or (begun and not journal.cloud):
             yield journal
-        elif not journal.cloud:  # killed before its first line was whole: nothing was begun
-            journal.made.clear()
+        elif not begun:  # killed before its first line was whole
             journal.close()
         else:
             lock.release()

@@ -69,11 +69,11 @@ def make(cloud: Cloud, journal: Journal, kind: str, part: str, deadline: Deadlin
             made = known.of(cloud, "create")(**attributes)
             if not made.id:  # the SDK passes over a body that it cannot read
                 raise ValueError("without an identifier")
-            journal.known(kind, name, str(made.id))
     except AnsweredError as error:
         if error.status in _REFUSED:
             journal.gone(Made(kind, name))
         raise
+    journal.known(kind, name, str(made.id))
     return made
 
 
