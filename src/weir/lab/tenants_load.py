@@ -50,7 +50,9 @@ def _missing(tenants: TenantsFile, folder: Path) -> Iterator[Complaint]:
         for key, name in named.items():
             if name is not None and not (folder / name).is_file():
                 expected = f"a file; relative ones are looked for in {folder}"
-                yield Complaint(("tenants", index, "system", key), f"there is no file {folder / name}", expected)
+                yield Complaint(
+                    ("tenants", index, "system", key), f"there is no file {folder / name}", expected
+                )
     for at, several in functions:
         for number, function in enumerate(several):
             directory = folder / (function.directory or "")

@@ -123,10 +123,10 @@ def test_two_tenants_of_one_name_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changed", "expected"),
     [
-        (("count: 2", "system: {ssh_keys: id.pub}"), "lab.yml:6:26: tenants[1].system.ssh_keys: there is no file"),
+        (("count: 2", "system: {ssh_keys: id.pub}"), "lab.yml:6:26: tenants[1].system.ssh_keys: there is"),
         (("count: 2", "system: {user_data: s.sh}"), "tenants[1].system.user_data: there is no file"),
-        (("count: 2", "functions: [{name: a, directory: d}]"), "tenants[1].functions[0].directory: there is no"),
-        (("{security: ovs-conntrack}", "{functions: [{name: a, directory: d}]}"), "cloud.functions[0].directory"),
+        (("count: 2", "functions: [{name: a, directory: d}]"), "tenants[1].functions[0].directory: there"),
+        (("{security: ovs-conntrack}", "{functions: [{name: a, directory: d}]}"), "cloud.functions[0].dir"),
     ],
 )  # fmt: skip
 def test_what_is_not_there_is_told_before_anything_is_built(
