@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.procedures.soak.looks import TakenSpan, run
-from weir.results.result import Result
+from weir.results.result import TCP, Result
 
 from .browser import needs_chromium
 from .disturbed import disturbed
@@ -99,3 +99,14 @@ def test_no_label_of_a_chart_lies_on_another(
     found = labels(made(), tmp_path, width_px)
     assert {one.of for one in found} >= {"canvas", "figcaption", "li"}
     assert overlapping(found) == []
+
+
+def test_what_was_not_searched_for_has_no_place_among_the_bars(tmp_path: Path) -> None:
+    made = result()
+    for setup in [one for one in made.setups if one.cases]:
+        tcp = setup.cases[0].model_copy(deep=True)
+        tcp.frame, tcp.throughput, tcp.curve = TCP, [], []
+        setup.cases.append(tcp)
+    painted = {one.text for one in labels(made, tmp_path, 1400)}
+    assert "64 B" in painted
+    assert not [text for text in painted if TCP in text.lower()]

@@ -32,13 +32,18 @@ pytestmark = [
 ]
 
 OPEN, CLOSED = 80, 81
+DATAGRAMS = 5000
 EVERYBODY = "ff:ff:ff:ff:ff:ff"
 ARP, IPV4, IPV6, VLAN = 0x0806, 0x0800, 0x86DD, 0x8100
 
 
 def tenants(security: str, isolation: str, nodes: int) -> str:
     """Two customers with the same addresses."""
-    ingress = [{"protocol": "tcp", "ports": [OPEN, OPEN]}, {"protocol": "icmp"}]
+    ingress = [
+        {"protocol": "tcp", "ports": [OPEN, OPEN]},
+        {"protocol": "udp", "ports": [DATAGRAMS, DATAGRAMS]},
+        {"protocol": "icmp"},
+    ]
     return json.dumps(
         {
             "weir": 1,
@@ -107,6 +112,45 @@ def test_who_comes_from_outside_is_seen_with_its_address_and_sees_the_floating_o
     floating = cloud.instance("blue.1").floating
     assert floating is not None
     assert cloud.fetches(OUTSIDE, floating, OPEN, "blue.1") == cloud.topology.outside
+
+
+def test_who_asks_for_a_floating_address_of_his_own_network_is_seen_as_from_outside(
+    cloud: StandingCloud,
+) -> None:
+    """As Neutron's rules have it: a group that lets in the network outside lets in him, too."""
+    floating = cloud.instance("blue.1").floating
+    assert floating is not None
+    assert cloud.fetches("blue.2", floating, OPEN, "blue.1") == cloud.topology.networks[0].external
+    assert cloud.fetches("blue.1", floating, OPEN, "blue.1") == floating
+
+
+@pytest.mark.parametrize("size_bytes", [100, 8000], ids=["whole", "in-fragments"])
+def test_what_the_security_group_lets_in_comes_in_whole_or_in_fragments(
+    cloud: StandingCloud, size_bytes: int
+) -> None:
+    payload = secrets.token_bytes(size_bytes)
+    with (
+        cloud.stack("blue.1", socket.SOCK_DGRAM) as there,
+        cloud.stack(OUTSIDE, socket.SOCK_DGRAM) as client,
+    ):
+        there.bind(("0.0.0.0", DATAGRAMS))
+        client.sendto(payload, (cloud.instance("blue.1").floating, DATAGRAMS))
+        got, peer = there.recvfrom(9000)
+        assert (got, peer[0]) == (payload, cloud.topology.outside)
+        there.sendto(payload, peer)
+        assert client.recv(9000) == payload
+
+
+def test_fragments_of_what_the_security_group_refuses_do_not_come(filtered: StandingCloud) -> None:
+    before = filtered.dropped("blue.1", "security_group")
+    with (
+        filtered.wire("blue.1") as wire,
+        filtered.stack(OUTSIDE, socket.SOCK_DGRAM) as client,
+    ):
+        client.sendto(b"refused!" * 1000, (filtered.instance("blue.1").floating, CLOSED))
+        assert not [frame for frame in frames(wire) if b"refused!" in frame]
+    fragments = 6 if filtered.topology.security == "ovs-conntrack" else 1  # Linux counts what it put together
+    filtered.dropped_becomes("blue.1", "security_group", before + fragments)
 
 
 def test_the_security_group_refuses_other_ports_and_counts(filtered: StandingCloud) -> None:

@@ -61,6 +61,15 @@ def test_who_comes_from_outside_is_seen_with_its_address_and_who_goes_there_with
                 assert there.recvfrom(64)[1][0] == seen
 
 
+def test_who_asks_for_a_floating_address_of_his_own_network_is_seen_as_from_outside(
+    cloud: StandingCloud,
+) -> None:
+    floating = cloud.instance("blue.1").floating
+    assert floating is not None
+    assert cloud.fetches("blue.2", floating, OPEN, "blue.1") == cloud.topology.networks[0].external
+    assert cloud.fetches("blue.1", floating, OPEN, "blue.1") == floating
+
+
 def test_nothing_comes_in_that_nobody_asked_for_and_metadata_is_no_way_out(cloud: StandingCloud) -> None:
     external = cloud.topology.networks[0].external
     with cloud.stack("blue.2", socket.SOCK_DGRAM) as host, cloud.stack(OUTSIDE, socket.SOCK_DGRAM) as there:

@@ -186,7 +186,10 @@ def _kind(option: dict[str, Any], around: dict[str, Any]) -> str:
         text += _range(limits)
     if option.get("type") == "array":
         least, most = option.get("minItems", 0), option.get("maxItems")
-        text += f" of {least} to {most} items" if most else f" of at least {least} items" if least else ""
+        if most:
+            text += f" of {most} items" if least == most else f" of {least} to {most} items"
+        elif least:
+            text += f" of at least {least} items"
     if option.get("type") == "string":
         examples = [*option.get("examples", ()), *around.get("examples", ())]
         text += f' such as "{examples[0]}"' if examples else ""

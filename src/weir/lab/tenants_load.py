@@ -30,8 +30,35 @@ def tenants_schema() -> dict[str, Any]:
 
 def load_tenants(path: str | Path) -> TenantsFile:
     """Reads and checks it. LabFileError has all its problems."""
-    found = read_checked(path, TENANTS, TenantsFile, tenants_schema(), _complaints)
-    return found.within(tenants_file(Path(path)).resolve().parent)
+    folder = tenants_file(Path(path)).resolve().parent
+
+    def complaints(tenants: TenantsFile) -> Iterator[Complaint]:
+        yield from _complaints(tenants)
+        yield from _missing(tenants, folder)
+
+    return read_checked(path, TENANTS, TenantsFile, tenants_schema(), complaints).within(folder)
+
+
+def _missing(tenants: TenantsFile, folder: Path) -> Iterator[Complaint]:
+    """Files and directories that it names, and that are not there."""
+    functions: list[tuple[tuple[str | int, ...], Sequence[TenantFunction]]]
+    functions = [(("cloud", "functions"), tenants.cloud.functions)]
+    for index, one in enumerate(tenants.tenants):
+        functions.append((("tenants", index, "functions"), one.functions))
+        system = one.system
+        named = {"ssh_keys": system.ssh_keys, "user_data": system.user_data} if system is not None else {}
+        for key, name in named.items():
+            if name is not None and not (folder / name).is_file():
+                expected = f"a file; relative ones are looked for in {folder}"
+                yield Complaint(
+                    ("tenants", index, "system", key), f"there is no file {folder / name}", expected
+                )
+    for at, several in functions:
+        for number, function in enumerate(several):
+            directory = folder / (function.directory or "")
+            if not directory.is_dir():
+                message, expected = f"there is no directory {directory}", f"one; relative to {folder}"
+                yield Complaint((*at, number, "directory"), message, expected)
 
 
 def _complaints(tenants: TenantsFile) -> Iterator[Complaint]:

@@ -57,6 +57,7 @@ def test_what_measures_chains_says_who_builds_tenants(tmp_path: Path) -> None:
         (("floating: 1", "floating: 3"), "floating addresses for 3 of 2 instances"),
         (("protocol: tcp", "protocol: icmp"), "has ports, and icmp has none"),
         (("[80, 90]", "[90, 80]"), "has a first port above its last"),
+        (("[80, 90]", "80"), "[0].ports: is 80; expected a list of 2 items (the first and the last"),
         (("count: 2", "subnet: 10.0.0.1/24"), "expected an IPv4 network such as 10.0.0.0/24"),
         (("count: 2", "subnet: 169.254.0.0/24"), "cannot be the addresses of instances"),
         (("count: 2", "subnet: 10.0.0.0/30"), "which has room for 0"),
@@ -117,3 +118,23 @@ def test_functions_that_nobody_shares_are_refused(tmp_path: Path) -> None:
 def test_two_tenants_of_one_name_are_refused(tmp_path: Path) -> None:
     text = GOOD.replace("name: red, count: 2", "name: blue")
     assert "lab.yml:4:1: tenants: are two called blue" in said(tmp_path, text)
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        (("count: 2", "system: {ssh_keys: id.pub}"), "lab.yml:6:26: tenants[1].system.ssh_keys: there is"),
+        (("count: 2", "system: {user_data: s.sh}"), "tenants[1].system.user_data: there is no file"),
+        (("count: 2", "functions: [{name: a, directory: d}]"), "tenants[1].functions[0].directory: there"),
+        (("{security: ovs-conntrack}", "{functions: [{name: a, directory: d}]}"), "cloud.functions[0].dir"),
+    ],
+)  # fmt: skip
+def test_what_is_not_there_is_told_before_anything_is_built(
+    tmp_path: Path, changed: tuple[str, str], expected: str
+) -> None:
+    text = GOOD.replace(*changed)
+    assert expected in said(tmp_path, text)
+    for name in ("id.pub", "s.sh"):
+        (tmp_path / name).write_text("")
+    (tmp_path / "d").mkdir()
+    load_tenants(written(tmp_path, text))

@@ -180,7 +180,7 @@ def notes(result: Result) -> Iterator[Note]:
 def page(result: Result) -> Iterator[PagePart]:
     """The tables."""
     if lines(result):
-        content = (sheet("What arrived", HEAD, lines(result), WORDS),)
+        content = (sheet("What arrived", HEAD, lines(result), WORDS, last_wraps=True),)
         yield PagePart("Tenants", TITLE, " ".join(MEANING), content)
     over_tcp = section_tcp.lines(result)
     if over_tcp:

@@ -59,12 +59,19 @@ def needs_script(what: str) -> Markup:
 
 
 def sheet(
-    title: str, head: tuple[str, ...], lines: list[list[str]], text_columns: int, *, wrap: bool = False
+    title: str,
+    head: tuple[str, ...],
+    lines: list[list[str]],
+    text_columns: int,
+    *,
+    wrap: bool = False,
+    last_wraps: bool = False,
 ) -> Markup:
     """A small table; the first `text_columns` columns are words, the others numbers. `wrap`: words may take
-    several lines."""
+    several lines. `last_wraps`: the last column is words that may."""
     words = "wrap" if wrap else None
     side = [words if index < text_columns else "n" for index in range(len(head))]
+    side[-1:] = ["wrap"] if last_wraps else side[-1:]
     titles = [tag("th", name, scope="col", class_=css) for name, css in zip(head, side, strict=True)]
     body = [
         tag("tr", [tag("td", cell, class_=css) for cell, css in zip(line, side, strict=True)])

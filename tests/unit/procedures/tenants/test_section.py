@@ -116,6 +116,13 @@ def test_the_terminal_shows_what_the_page_shows(result: Result) -> None:
     assert "about 10%, from 2 to 4" in str(paper.content[0])
 
 
+def test_where_packets_were_lost_is_words_that_may_take_several_lines_on_the_page(result: Result) -> None:
+    """A narrow page would hide the column otherwise."""
+    (content,) = next(iter(section.page(result))).content
+    assert f'class="wrap">{section.HEAD[-1]}</th>' in str(content)
+    assert str(content).count('<td class="wrap">') == len(section.lines(result))
+
+
 def test_the_table_has_a_row_for_each_tenant(result: Result) -> None:
     table = section.csv(result)
     assert table is not None

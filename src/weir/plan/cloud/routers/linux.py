@@ -37,23 +37,18 @@ def _ways_out(topology: CloudTopology, network: TenantNetwork) -> Iterator[str]:
 
 
 def rules(network: TenantNetwork) -> str:
-    """For iptables-restore: source NAT, floating addresses, nothing else from outside,
-    and no metadata."""
+    """For iptables-restore, as Neutron's L3 agent has them: source NAT, floating addresses, nothing else from
+    outside, and no metadata."""
     outer, inner = names.OUTER, names.INNER
     floating = [(one.floating, one.address) for one in network.instances if one.floating is not None]
     return "\n".join(
         [
             "*nat",
             *(f"-A PREROUTING -d {outside} -j DNAT --to-destination {own}" for outside, own in floating),
-            # Who asks for a floating address of its own network: the answer has to come back here.
-            f"-A POSTROUTING -s {network.subnet} -o {inner} -m conntrack --ctstate DNAT"
-            f" -j SNAT --to-source {network.router}",
-            *(
-                f"-A POSTROUTING -s {own} -o {outer} -j SNAT --to-source {outside}"
-                for outside, own in floating
-            ),
-            f"-A POSTROUTING -s {network.subnet} -o {outer} -j SNAT"
-            f" --to-source {network.external} --random-fully",
+            # Who asks for a floating address of its own network, too: the answer has to come back.
+            f"-A POSTROUTING ! -o {outer} -m conntrack ! --ctstate DNAT -j ACCEPT",
+            *(f"-A POSTROUTING -s {own} -j SNAT --to-source {outside}" for outside, own in floating),
+            f"-A POSTROUTING -s {network.subnet} -j SNAT --to-source {network.external} --random-fully",
             "COMMIT",
             "*filter",
             ":FORWARD DROP [0:0]",

@@ -9,7 +9,8 @@ function bars(result) {
   const controls = document.getElementById('bars-controls');
   const order = technologiesOf(result);
   const shown = order.filter((name) => built(result).some((setup) => nameOf(setup) === name));
-  const frames = framesOf(result);
+  const searched = built(result).flatMap((setup) => setup.cases.filter((one) => one.throughput.length));
+  const frames = unique(searched.map((one) => one.frame));
   const goals = goalsOf(result);
   const state = { goal: goals[0], unit: 'Mpps' };
   const crowded = shown.length * frames.length > 20;
