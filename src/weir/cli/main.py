@@ -27,6 +27,7 @@ from weir.cli import (
     rm,
     show,
     tag,
+    trend,
     tune,
     validate,
 )
@@ -57,6 +58,7 @@ COMMANDS: tuple[Callable[..., Any], ...] = (
     placement.plan,
     report.report,
     compare.compare,
+    trend.trend,
     ls.ls,
     show.show,
     tag.tag,

@@ -140,8 +140,8 @@ def _summary(row: Row[Any], counted: tuple[int, int], tags: Sequence[str]) -> Ru
         number=row.number,
         id=row.id,
         lab=row.lab,
-        started_at=_rfc3339(row.started_s) or "",
-        finished_at=_rfc3339(row.finished_s),
+        started_at=rfc3339(row.started_s) or "",
+        finished_at=rfc3339(row.finished_s),
         quick=bool(row.quick),
         interrupted=bool(row.interrupted),
         host=row.host or "",
@@ -153,7 +153,8 @@ def _summary(row: Row[Any], counted: tuple[int, int], tags: Sequence[str]) -> Ru
     )
 
 
-def _rfc3339(epoch_s: float | None) -> str | None:
+def rfc3339(epoch_s: float | None) -> str | None:
+    """In UTC."""
     if epoch_s is None:
         return None
     return datetime.fromtimestamp(epoch_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
