@@ -55,7 +55,7 @@ def run() -> list[Line]:
 
 
 def _noise(result: Result) -> NDArray[np.float64]:
-    """Logarithms of the cycles that a piece of work took, of the core with most of them; their median is 0."""
+    """Logarithms of the cycles that a piece of work took, of the core with most; their median is 0."""
     seen: dict[int, list[float]] = {}
     for _, case in result.cases():
         for trial in (*case.trials, *case.curve):

@@ -38,10 +38,10 @@ def ls(
     Measures nothing and needs no root.
     """
     from weir.store import listing
-    from weir.store.store import Store
+    from weir.store.database import Database
 
     filters = Filters(lab, factor, since, until, host, tag)
-    with Store(store, reading=True) as database:
+    with Database(store, reading=True) as database:
         wanted = filters.selection()
         found = (listing.trials if of_trials else listing.runs)(database, wanted, limit)
         if as_json:

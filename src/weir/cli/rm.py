@@ -34,9 +34,9 @@ def rm(
     A run that is still measured cannot be told from one that was killed: it says so of either.
     """
     from weir.store import editing
-    from weir.store.store import Store
+    from weir.store.database import Database
 
-    with Store(store) as database:
+    with Database(store) as database:
         found = chosen(database, runs, Filters(lab, factor, since, until, host, tag))
         for run in found[:SHOWN] if not dry_run else found:
             how = f" ({ended(run)})" if ended(run) else ""

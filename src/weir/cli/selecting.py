@@ -15,9 +15,9 @@ from weir.cli.exits import USAGE, CommandError
 from weir.cli.stored import LATEST, nothing_stored
 
 if TYPE_CHECKING:
+    from weir.store.database import Database
     from weir.store.listing import RunSummary
     from weir.store.selection import Selection
-    from weir.store.store import Store
 
 RunNames = Annotated[
     list[str] | None,
@@ -76,7 +76,7 @@ class Filters:
         )
 
 
-def chosen(store: Store, names: Sequence[str] | None, filters: Filters) -> list[RunSummary]:
+def chosen(store: Database, names: Sequence[str] | None, filters: Filters) -> list[RunSummary]:
     """The runs of these names that pass the filters; without names all that do, of which there is one at
     least. CommandError, UnknownRunError."""
     from weir.store import listing
@@ -89,7 +89,7 @@ def chosen(store: Store, names: Sequence[str] | None, filters: Filters) -> list[
     return found
 
 
-def _number(store: Store, name: str) -> int:
+def _number(store: Database, name: str) -> int:
     from weir.store import listing
 
     if name == LATEST:

@@ -29,10 +29,10 @@ def tag(
     `weir tag baseline latest`; `weir tag nightly --lab switching --since 7d`.
     """
     from weir.store import editing
-    from weir.store.store import Store
+    from weir.store.database import Database
 
     tags = [editing.check_tag(word.strip()) for word in words.split(",")]
-    with Store(store) as database:
+    with Database(store) as database:
         found = chosen(database, runs, Filters(lab, factor, since, until, host, tagged))
         numbers = [run.number for run in found]
         if remove:

@@ -81,9 +81,9 @@ def _found(lab: str, filters: Filters, last: int, smallest: float, place: str | 
     from weir.comparison.trend import regressions_first, series
     from weir.results.trend import Series, Trend
     from weir.store import history
-    from weir.store.store import Store
+    from weir.store.database import Database
 
-    with Store(place, reading=True) as store:
+    with Database(place, reading=True) as store:
         known = history.figures(store, filters.selection(), last)
         if not known:
             raise CommandError(f"{store.name} has no finished run of {lab} with a rate or delay", USAGE)

@@ -10,7 +10,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 from sqlalchemy import (
     Connection,
@@ -23,12 +24,14 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.orm import Session
 from sqlalchemy.pool import StaticPool
 
 from weir.base.error import USAGE, WeirError
 from weir.store.files import data_folder, forbidden, give, make_folder
-from weir.store.tables import SCHEMA_VERSION, Base, SchemaRow
+from weir.store.tables import SCHEMA_VERSION, Base, RunRow, SchemaRow
 
+LISTED = 5  # newest runs that a message names
 BUSY_TIMEOUT_S = 30
 COPIED_BYTES_MAX = 1 << 29
 _LOCK = 0x57656972  # "Weir": any number that others do not use
@@ -275,3 +278,51 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
             if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                 raise
         time.sleep(_BUSY_PAUSE_S)
+
+
+class Database:
+    """An open store, without the shapes of results: those take long to import, and lists need none."""
+
+    def __init__(self, location: str | Path | None = None, *, reading: bool = False) -> None:
+        """`reading`: nothing is made, and NoStoreError says that there is no store."""
+        self._engine, self.name = open_database(location or default_location(), reading=reading)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the database."""
+        self._engine.dispose()
+
+    @contextmanager
+    def session(self, *, writing: bool = False) -> Iterator[Session]:
+        """Whose errors are StoreError; `writing`: committed when the body ends, or nothing of it is."""
+        with explained(self.name), Session(self._engine) as session:
+            if writing:
+                with session.begin():
+                    yield session
+            else:
+                yield session
+
+    def run_of(self, session: Session, run_id: str) -> RunRow:
+        """The row of a run; a beginning of the id will do if only one run has it. UnknownRunError."""
+        row = session.scalar(select(RunRow).where(RunRow.id == run_id))
+        if row is not None:
+            return row
+        near = session.scalars(select(RunRow).where(RunRow.id.startswith(run_id, autoescape=True))).all()
+        if len(near) == 1 and run_id:
+            return near[0]
+        if near:
+            raise UnknownRunError(f"{self.name}: {len(near)} runs begin with {run_id!r}; give more of the id")
+        from weir.lab.problem import did_you_mean
+
+        known = session.scalars(select(RunRow.id).order_by(RunRow.number.desc())).all()
+        raise UnknownRunError(
+            f"{self.name}: has no run {run_id!r}; expected one of {', '.join(known[:LISTED]) or 'none yet'}"
+            + did_you_mean(run_id, known)
+        )

@@ -9,8 +9,7 @@ from collections.abc import Collection, Sequence
 from sqlalchemy import delete, select
 
 from weir.base.error import USAGE
-from weir.store.database import StoreError
-from weir.store.store import Store
+from weir.store.database import Database, StoreError
 from weir.store.tables import RunRow, TagRow
 
 TAG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/+@-]{0,63}")
@@ -33,7 +32,7 @@ def check_tag(tag: str) -> str:
     return tag
 
 
-def tag(store: Store, runs: Sequence[int], tags: Collection[str]) -> None:
+def tag(store: Database, runs: Sequence[int], tags: Collection[str]) -> None:
     """Gives runs, by the numbers of their rows, tags; those that they have already stay."""
     with store.session(writing=True) as session:
         for some in _pieces(runs):
@@ -42,7 +41,7 @@ def tag(store: Store, runs: Sequence[int], tags: Collection[str]) -> None:
             session.add_all(TagRow(run=run, tag=one) for run, one in sorted(wanted - there))
 
 
-def untag(store: Store, runs: Sequence[int], tags: Collection[str]) -> int:
+def untag(store: Database, runs: Sequence[int], tags: Collection[str]) -> int:
     """Takes tags away; how many there were."""
     taken = 0
     with store.session(writing=True) as session:
@@ -52,7 +51,7 @@ def untag(store: Store, runs: Sequence[int], tags: Collection[str]) -> int:
     return taken
 
 
-def remove(store: Store, runs: Sequence[int]) -> None:
+def remove(store: Database, runs: Sequence[int]) -> None:
     """Each in one piece: who measures meanwhile does not wait for all. Their room is used by later runs."""
     for run in runs:
         with store.session(writing=True) as session:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from sqlalchemy import select
 
+from weir.store.database import Database
 from weir.store.listing import rfc3339
 from weir.store.selection import Selection
-from weir.store.store import Store
 from weir.store.tables import CaseRow, FigureRow, RunRow, SetupRow
 
 Key = tuple[str, str, str, str, str, str, bool]
@@ -33,7 +33,7 @@ class Point:
     """Neither of a worse state of the machine, nor a bound."""
 
 
-def figures(store: Store, wanted: Selection, last: int) -> dict[Key, Sequence[Point]]:
+def figures(store: Database, wanted: Selection, last: int) -> dict[Key, Sequence[Point]]:
     """Of each figure the points of no more than that many runs, the newest."""
     statement = (
         select(

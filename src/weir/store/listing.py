@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Row, func, select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from weir.results.result import RESULT_VERSION
+from weir.results.upgrades import RESULT_VERSION
+from weir.store.database import Database
 from weir.store.selection import Selection
-from weir.store.store import Store
 from weir.store.tables import CaseRow, RunRow, SetupRow, TagRow, TrialFactRow
 
 ALL = Selection()
@@ -60,7 +60,7 @@ class TrialSummary:
     valid: bool
 
 
-def runs(store: Store, wanted: Selection = ALL, limit: int | None = None) -> list[RunSummary]:
+def runs(store: Database, wanted: Selection = ALL, limit: int | None = None) -> list[RunSummary]:
     """Newest first, by when they were stored."""
     with store.session() as session:
         rows = _rows(session, wanted, limit)
@@ -82,7 +82,7 @@ def runs(store: Store, wanted: Selection = ALL, limit: int | None = None) -> lis
         return [_summary(row, counted.get(row.number, (0, 0)), tags.get(row.number, ())) for row in rows]
 
 
-def trials(store: Store, wanted: Selection = ALL, limit: int | None = None) -> list[TrialSummary]:
+def trials(store: Database, wanted: Selection = ALL, limit: int | None = None) -> list[TrialSummary]:
     """Of the newest run first; only of cases that have the factors."""
     with store.session() as session:
         if wanted.has_keys:
@@ -107,10 +107,11 @@ def trials(store: Store, wanted: Selection = ALL, limit: int | None = None) -> l
             .order_by(RunRow.number.desc(), TrialFactRow.trial)
             .limit(limit)
         )
-        return [TrialSummary(*row) for row in session.execute(statement)]
+        rows: Sequence[Any] = session.execute(statement).all()
+        return [TrialSummary(*row) for row in rows]
 
 
-def _rows(session: Session, wanted: Selection, limit: int | None) -> Sequence[Row[Any]]:
+def _rows(session: Session, wanted: Selection, limit: int | None) -> Sequence[Any]:
     columns = (
         RunRow.number,
         RunRow.id,
@@ -130,7 +131,7 @@ def _rows(session: Session, wanted: Selection, limit: int | None) -> Sequence[Ro
     return [row for row in found if wanted.fits(row.document)][:limit]
 
 
-def _summary(row: Row[Any], counted: tuple[int, int], tags: Sequence[str]) -> RunSummary:
+def _summary(row: Any, counted: tuple[int, int], tags: Sequence[str]) -> RunSummary:
     unreadable = None
     if row.version is None:
         unreadable = "its document is damaged"

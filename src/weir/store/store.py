@@ -6,26 +6,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from pydantic import ValidationError
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from weir.base.record import fault_text
-from weir.lab.problem import did_you_mean
 from weir.results.document import NewerDocumentError
 from weir.results.result import Case, MachineBest, Result, Setup, Trial
 from weir.results.soak import SoakInterval
-from weir.store.database import (
-    StoreError,
-    UnknownRunError,
-    default_location,
-    explained,
-    open_database,
-)
+from weir.store.database import Database, StoreError
 from weir.store.rows import (
     UNFINISHED,
     add_parts,
@@ -45,37 +35,10 @@ from weir.store.rows import (
 from weir.store.tables import CaseRow, FigureRow, RunRow, SetupRow, TrialRow
 
 REMEMBERED_RUNS = 30  # newest runs that tell of the machine's best
-LISTED = 5  # newest runs that a message names
 
 
-class Store:
+class Store(Database):
     """A result store. Every method commits before it returns, and raises StoreError when that fails."""
-
-    def __init__(self, location: str | Path | None = None, *, reading: bool = False) -> None:
-        """`reading`: nothing is made, and NoStoreError says that there is no store."""
-        self._engine, self.name = open_database(location or default_location(), reading=reading)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Closes the database."""
-        self._engine.dispose()
-
-    @contextmanager
-    def session(self, *, writing: bool = False) -> Iterator[Session]:
-        """Whose errors are StoreError; `writing`: committed when the body ends, or nothing of it is."""
-        with explained(self.name), Session(self._engine) as session:
-            if writing:
-                with session.begin():
-                    yield session
-            else:
-                yield session
 
     def begin(self, result: Result) -> None:
         """A new run. Setups in `result` are not stored: add them as they come."""
@@ -233,22 +196,6 @@ class Store:
             raise StoreError(
                 f"{self.name}: {what} is not as this Weir writes it: {fault_text(error)}"
             ) from error
-
-    def run_of(self, session: Session, run_id: str) -> RunRow:
-        """The row of a run; a beginning of the id will do if only one run has it. UnknownRunError."""
-        row = session.scalar(select(RunRow).where(RunRow.id == run_id))
-        if row is not None:
-            return row
-        near = session.scalars(select(RunRow).where(RunRow.id.startswith(run_id, autoescape=True))).all()
-        if len(near) == 1 and run_id:
-            return near[0]
-        if near:
-            raise UnknownRunError(f"{self.name}: {len(near)} runs begin with {run_id!r}; give more of the id")
-        known = session.scalars(select(RunRow.id).order_by(RunRow.number.desc())).all()
-        raise UnknownRunError(
-            f"{self.name}: has no run {run_id!r}; expected one of {', '.join(known[:LISTED]) or 'none yet'}"
-            + did_you_mean(run_id, known)
-        )
 
     @staticmethod
     def _open_case(session: Session, setup: int, frame: str) -> CaseRow | None:

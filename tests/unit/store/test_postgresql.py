@@ -17,10 +17,11 @@ from sqlalchemy import create_engine, text
 from tests.private_postgresql import server
 from tests.unit.store.test_store import case, listed, run, setup, trial
 from weir.results.result import Result
-from weir.store import database, listing
+from weir.store import listing
 from weir.store.database import NoStoreError, StoreError
 from weir.store.selection import Selection
 from weir.store.store import Store
+from weir.store.tables import SCHEMA_VERSION
 
 VERSION_1 = Path(__file__).parent / "store-version-1.sql"
 RUN = Path(__file__).parents[1] / "results" / "result-version-1.json"
@@ -127,9 +128,7 @@ def test_an_older_store_is_brought_up_to_date_or_a_newer_one_refused(place: str)
     with engine.begin() as connection:
         connection.execute(text("UPDATE weir_schema SET version = 9"))
     engine.dispose()
-    with pytest.raises(
-        StoreError, match=f"newer Weir .schema 9; this one reads up to {database.SCHEMA_VERSION}"
-    ):
+    with pytest.raises(StoreError, match=f"newer Weir .schema 9; this one reads up to {SCHEMA_VERSION}"):
         Store(place)
 
 
