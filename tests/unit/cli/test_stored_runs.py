@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -20,7 +21,7 @@ from weir.cli.exits import CommandError
 from weir.cli.main import app
 from weir.cli.selecting import moment_s
 from weir.results.result import Result
-from weir.store import exchange
+from weir.store.database import StoreError
 from weir.store.exchange import ImportFileError, read_import
 from weir.store.rows import add_run
 from weir.store.store import Store
@@ -29,7 +30,7 @@ OLD, NEW, OTHER = "switching-old", "switching-new", "routed-1"
 runner = CliRunner()
 
 
-def made(run_id: str, started_at: str, lab: str, host: str, **changes: object) -> Result:
+def made(run_id: str, started_at: str, lab: str, host: str, **changes: Any) -> Result:
     found = result(id=run_id, started_at=started_at, lab=lab, **changes)
     found.setups = [one for one in found.setups if one.chain == "PVP" and one.technology != "ovs"]
     for setup in found.setups:
@@ -40,8 +41,8 @@ def made(run_id: str, started_at: str, lab: str, host: str, **changes: object) -
 
 
 @pytest.fixture(scope="module")
-def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    location = tmp_path_factory.mktemp("filled") / "results.db"
+def filled(tmp_path_factory: pytest.TempPathFactory) -> str:
+    location = str(tmp_path_factory.mktemp("filled") / "results.db")
     with Store(location) as database, database.session(writing=True) as session:
         add_run(session, made(OLD, "2026-01-02T03:04:05Z", "switching", "alpha"), ["baseline", "v1"])
         add_run(
@@ -55,8 +56,8 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def store(filled: Path, tmp_path: Path) -> str:
-    return shutil.copy(filled, tmp_path)
+def store(filled: str, tmp_path: Path) -> str:
+    return str(shutil.copy(filled, tmp_path))
 
 
 def said(*words: str, store: str) -> str:
@@ -264,7 +265,7 @@ def test_a_file_that_is_no_export_is_refused_and_nothing_is_stored(
     file = tmp_path / "runs.weir"
     file.write_bytes(content())
     with Store(tmp_path / "results.db") as store:
-        with pytest.raises(exchange.StoreError, match=hint) as refused:
+        with pytest.raises(StoreError, match=hint) as refused:
             read_import(store, file)
         assert refused.value.exit_code == exits.USAGE
     assert listed(store=str(tmp_path / "results.db")) == []
