@@ -36,7 +36,8 @@ def tag(store: Database, runs: Sequence[int], tags: Collection[str]) -> None:
     """Gives runs, by the numbers of their rows, tags; those that they have already stay."""
     with store.session(writing=True) as session:
         for some in _pieces(runs):
-            there = set(session.execute(select(TagRow.run, TagRow.tag).where(TagRow.run.in_(some))).tuples())
+            known = session.execute(select(TagRow.run, TagRow.tag).where(TagRow.run.in_(some)))
+            there = {(run, one) for run, one in known}
             wanted = {(run, check_tag(one)) for run in some for one in tags}
             session.add_all(TagRow(run=run, tag=one) for run, one in sorted(wanted - there))
 
