@@ -213,6 +213,16 @@ BENCHES = {
     "graph-large": Bench(
         "graph_large", "a limit that is asked for: 300 namespaces and 3,000 links drawn in 10 s", ours=_PYTHON
     ),
+    "store-100k": Bench(
+        "store_100k",
+        "a limit that is asked for: a store of 100,000 trials listed and filtered in 1 s",
+        ours=_PYTHON,
+    ),
+    "trend-steps": Bench(
+        "trend_steps",
+        "limits that are asked for: of 200 histories 95 % of planted steps of 3 %, a false alarm in 1 %",
+        ours=_PYTHON,
+    ),
     "host-threads": Bench(
         "host_threads", "limits that are asked for: a thread waits 100 ms at most, a grace period of RCU 1 s"
     ),

@@ -27,6 +27,7 @@ from weir.results import (
     lab_plan,
     lean,
     outside_lean,
+    trend,
     verification,
 )
 from weir.results import model as cost_model
@@ -124,6 +125,11 @@ What `weir compare --json` prints. Units are in the names. What its words mean, 
 [compare runs](../how-to/compare-runs.md). JSON Schema:
 [schema/comparison.schema.json](../../schema/comparison.schema.json)."""
 
+TREND_INTRO = """\
+What `weir trend --json` prints. Units are in the names. How steps are told from noise:
+[watch a lab](../how-to/watch-a-lab.md). JSON Schema:
+[schema/trend.schema.json](../../schema/trend.schema.json)."""
+
 
 def files(root: Path) -> dict[str, str]:
     """Path below the root → text."""
@@ -147,6 +153,7 @@ def files(root: Path) -> dict[str, str]:
         "schema/host-graph.schema.json": as_text(host_graph.schema()),
         "schema/explanation.schema.json": as_text(explanation.schema()),
         "schema/comparison.schema.json": as_text(comparison.schema()),
+        "schema/trend.schema.json": as_text(trend.schema()),
         "docs/reference/cli.md": cli_page.page(app),
         "docs/reference/lab.md": schema_page.page("Lab file", LAB_INTRO, lab_schema()),
         "docs/reference/result.md": schema_page.page("Result", RESULT_INTRO, data_formats.schema()),
@@ -175,6 +182,7 @@ def files(root: Path) -> dict[str, str]:
             "Placement", PLACEMENT_INTRO, fleet_placement.schema()
         ),
         "docs/reference/lab-plan.md": schema_page.page("Plan of a lab", LAB_PLAN_INTRO, lab_plan.schema()),
+        "docs/reference/trend.md": schema_page.page("Trend", TREND_INTRO, trend.schema()),
         "docs/reference/comparison.md": schema_page.page("Comparison", COMPARISON_INTRO, comparison.schema()),
         "docs/reference/host-graph.md": schema_page.page(
             "Graph of a host", HOST_GRAPH_INTRO, host_graph.schema()

@@ -37,7 +37,14 @@ HOW_TO = {
         "measure-without-a-tester",
         "tune-a-host",
     ),
-    "read results": ("read-a-report", "read-an-irregular-result", "explain-a-result", "compare-runs"),
+    "read results": (
+        "read-a-report",
+        "read-an-irregular-result",
+        "explain-a-result",
+        "compare-runs",
+        "watch-a-lab",
+        "keep-results",
+    ),
     "what stands in the chain": (
         "test-your-own-function",
         "talk-through-a-chain",

@@ -44,7 +44,7 @@ def compare(
     from weir.comparison import text
     from weir.report.blocks import new_console
 
-    smallest = _share(threshold)
+    smallest = share(threshold)
     sides = [[stored(name, store) for name in _names(side)] for side in (before, after)]
     _distinct(sides)
     found = compared(sides[0], sides[1], smallest)
@@ -65,7 +65,7 @@ def _names(side: str) -> list[str]:
     return names
 
 
-def _share(text: str) -> float:
+def share(text: str) -> float:
     """Of `--threshold`: "3%", "0.03"."""
     try:
         share = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)

@@ -14,6 +14,7 @@ MOVED = {
     "calibrate": "`weir model calibrate`",
     "predict": "`weir model predict LAB`; without a lab, `weir model kernel-vnf predict`",
     "validate-model": "`weir model validate`",
+    "report --list": "`weir ls`",
     "plan --fleet": "`weir fleet plan`",
     "plan --model kernel-vnf": "`weir model kernel-vnf rank`",
 }

@@ -3,21 +3,17 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from weir.cli.exits import FAILED, USAGE, CommandError
-from weir.cli.stored import LATEST, StoreLocation, nothing_stored, stored
+from weir.cli.stored import LATEST, StoreLocation, stored
 from weir.report import FORMATS
 
 if TYPE_CHECKING:
     from weir.results.result import Result
-    from weir.store.store import RunSummary, Store
 
     FormatName = str
 else:
@@ -43,10 +39,7 @@ def report(
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="In the terminal: every remark, and what columns mean.")
     ] = False,
-    list_runs: Annotated[bool, typer.Option("--list", help="List the stored runs, newest first.")] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="As --format json; with --list, the list as JSON.")
-    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="As --format json.")] = False,
     store: StoreLocation = None,
 ) -> None:
     """Show a stored run again: as a table, JSON, CSV, Markdown or an HTML page.
@@ -55,14 +48,7 @@ def report(
     """
     from weir.report import render, terminal
     from weir.store.files import check_file, write_file
-    from weir.store.store import Store
 
-    if list_runs:
-        if run != LATEST or format_name is not None or output is not None or verbose:
-            raise CommandError("--list stands alone: it takes no RUN, --format, --output or -v", USAGE)
-        with Store(store, reading=True) as database:
-            print(_listed(database.list()) if as_json else _listing(database))
-        return
     if as_json and format_name not in (None, "json"):
         raise CommandError(f"--json and --format {format_name} contradict each other", USAGE)
     chosen = format_name or ("json" if as_json else _format_of(output))
@@ -93,34 +79,6 @@ def _require_delays(result: Result) -> None:
             f" {result.lab}` measures them",
             FAILED,
         )
-
-
-def _listed(runs: Sequence[RunSummary]) -> str:
-    return json.dumps([asdict(run) for run in reversed(runs)], indent=2)
-
-
-def _listing(store: Store) -> str:
-    """One line a run."""
-    runs = store.list()
-    if not runs:
-        return nothing_stored(store)
-    rows = [(run.id, run.lab, run.started_at, _how(run), _ended(run)) for run in reversed(runs)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    )
-
-
-def _how(run: RunSummary) -> str:
-    return "" if run.unreadable is not None else "quick" if run.quick else "full"
-
-
-def _ended(run: RunSummary) -> str:
-    if run.unreadable is not None:
-        return f"cannot be read: {run.unreadable}"
-    if run.interrupted:
-        return "interrupted"
-    return "" if run.finished_at else "not finished: still measured, or killed"
 
 
 def _format_of(output: Path | None) -> str:

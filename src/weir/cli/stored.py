@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from weir.results.result import Result
-    from weir.store.store import Store
+    from weir.store.database import Database
 
 LATEST = "latest"
 RESULTS = Path("results")
@@ -101,7 +101,7 @@ def check_reports(output: Path | None) -> None:
     check_folder(output or RESULTS, "--output")
 
 
-def nothing_stored(store: Store) -> str:
+def nothing_stored(store: Database) -> str:
     """What to say of an empty store."""
     return f"{store.name} has no runs yet; `weir run LAB` makes one"
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from weir.results.comparison import Unit
 from weir.results.result import Case, DelayPoint, Result, Setup, Throughput
 
-PAIR = 2
 Key = tuple[str, str, str, str]
 """Chain, way, frame, what."""
 
@@ -69,9 +68,7 @@ def _of_run(result: Result) -> Iterator[tuple[Key, Samples]]:
         for found in case.throughput:
             yield _key(setup, case, found.goal), _rates(found, resolution)
         for point in case.delays:
-            first = "first packets' " if point.first_packets else ""
-            what = f"{first}latency P99 at {point.load}"
-            yield _key(setup, case, what), _delays(point)
+            yield _key(setup, case, point.name), _delays(point)
 
 
 def _key(setup: Setup, case: Case, what: str) -> Key:
@@ -89,21 +86,11 @@ def _rates(found: Throughput, resolution: float) -> Samples:
         return Samples("pps", why=found.why or "irregular")
     if found.out_of_time:
         return Samples("pps", why="its search ran out of time")
-    rounds = [one.load_pps for one in found.rounds if not one.worse_state or found.worse_state]
-    if len(rounds) > 1 or found.repeats < 2 or found.load_min_pps is None or found.load_max_pps is None:
-        values = tuple(rounds) or (found.load_pps,)
-    else:
-        middle = (found.load_pps,) if found.repeats > PAIR else ()
-        values = (found.load_min_pps, *middle, found.load_max_pps)
-    return Samples("pps", values, resolution, found.tester_bound, found.worse_state)
+    return Samples("pps", found.samples_pps, resolution, found.tester_bound, found.worse_state)
 
 
 def _delays(point: DelayPoint) -> Samples:
     """Of the worse direction."""
-    values = []
-    for trial in point.trials:
-        latencies = [s.latency for s in trial.streams if s.latency and s.direction == point.worst_direction]
-        values += [one.p99_us for one in latencies if trial.valid]
-    if not values:
+    if not point.samples_us:
         return Samples("us", why="no valid trial")
-    return Samples("us", tuple(values), load_pps=point.load_pps)
+    return Samples("us", point.samples_us, load_pps=point.load_pps)

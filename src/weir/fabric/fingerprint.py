@@ -76,6 +76,7 @@ def fingerprint(tsc_hz: int, memory: str, versions: dict[str, str]) -> Fingerpri
         tsc_hz=tsc_hz,
         offloads=probe.veth_offloads(),
         versions={"weir": weir_version(), "python": platform.python_version(), **versions},
+        host=platform.node(),
     )
 
 

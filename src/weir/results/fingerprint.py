@@ -41,6 +41,8 @@ class Fingerprint(Record):
     """Offloads of the kernel's interfaces."""
     versions: dict[str, str]
     """Versions of the software that took part."""
+    host: str = ""
+    """Name of the machine; empty in older results."""
 
 
 _Key = TypeVar("_Key", int, str)
@@ -95,6 +97,8 @@ def differences(one: Fingerprint, other: Fingerprint) -> list[str]:
     for field in Fingerprint.model_fields:
         a, b = getattr(one, field), getattr(other, field)
         if a == b or (field == "tsc_hz" and abs(a - b) <= TSC_TOLERANCE * max(a, b)):
+            continue
+        if field == "host" and not (a and b):
             continue
         if field == "versions":
             found += _versions(a, b)

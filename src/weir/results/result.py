@@ -176,6 +176,23 @@ class DelayPoint(Record):
     worst_direction: str | None = None
     """The one with the highest P99 over all trials."""
 
+    @property
+    def name(self) -> str:
+        """ "latency P99 at 50% PDR"."""
+        first = "first packets' " if self.first_packets else ""
+        return f"{first}latency P99 at {self.load}"
+
+    @property
+    def samples_us(self) -> tuple[float, ...]:
+        """P99 of its valid trials, in the worse direction."""
+        return tuple(
+            one.latency.p99_us
+            for trial in self.trials
+            if trial.valid
+            for one in trial.streams
+            if one.latency and one.direction == self.worst_direction
+        )
+
 
 Outcome = Literal["missed", "not judged", "met"]
 """Of one limit; worst first."""

@@ -7,6 +7,9 @@ from typing import Literal, Protocol
 
 from weir.base.record import Record
 
+PAIR = 2
+"""Repeats that are known each by itself: the lowest and the highest."""
+
 
 class _OfState(Protocol):
     slower_times: float | None
@@ -89,3 +92,15 @@ class Throughput(Record, InState):
     much: the system under test or the machine was slower in them than in those at the rate itself."""
     rounds: list[RoundRate] = []
     """What each round found, in order; those alone that found a rate."""
+
+    @property
+    def samples_pps(self) -> tuple[float, ...]:
+        """What its rounds found; of a run of one round, its repeats. Rounds of a worse state of the machine
+        do not stand beside those of its best one; none where the answer is all between the bounds."""
+        if self.load_pps is None or self.out_of_time:
+            return ()
+        rounds = tuple(one.load_pps for one in self.rounds if not one.worse_state or self.worse_state)
+        lowest, highest = self.load_min_pps, self.load_max_pps
+        if len(rounds) > 1 or self.repeats < PAIR or lowest is None or highest is None:
+            return rounds or (self.load_pps,)
+        return (lowest, *((self.load_pps,) if self.repeats > PAIR else ()), highest)

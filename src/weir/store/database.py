@@ -1,99 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The store's database: its tables, where it lies, which version it has, what to do when it cannot be read.
-
-Documents are JSON of the records in `weir.results.result`, each without its children. A case's trials are
-rows of their own, written as they finish. Until the case itself is finished its document says only which
-frame it is of.
-"""
+"""The store's database: where it lies, which version it has, what to do when it cannot be read."""
 
 from __future__ import annotations
 
 import os
-import pwd
 import sqlite3
-import stat
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
-from sqlalchemy import Engine, ForeignKey, Text, create_engine, event, inspect, select
+from sqlalchemy import (
+    Connection,
+    Engine,
+    create_engine,
+    event,
+    insert,
+    inspect,
+    select,
+)
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
-from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
+from sqlalchemy.orm import Session
+from sqlalchemy.pool import StaticPool
 
 from weir.base.error import USAGE, WeirError
-from weir.store.files import data_folder, give, make_folder
+from weir.store.files import data_folder, forbidden, give, make_folder
+from weir.store.tables import SCHEMA_VERSION, Base, RunRow, SchemaRow
 
-SCHEMA_VERSION = 1
-
-
-class Base(DeclarativeBase):
-    """All tables of the store."""
-
-
-class SchemaRow(Base):
-    """One row: which version of these tables the database has."""
-
-    __tablename__ = "weir_schema"
-    version: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-
-
-class RunRow(Base):
-    """A Result without its setups."""
-
-    __tablename__ = "weir_run"
-    number: Mapped[int] = mapped_column(primary_key=True)
-    id: Mapped[str] = mapped_column(unique=True)
-    lab: Mapped[str] = mapped_column(index=True)
-    document: Mapped[str] = mapped_column(Text)
-
-
-class SetupRow(Base):
-    """A Setup without its cases."""
-
-    __tablename__ = "weir_setup"
-    number: Mapped[int] = mapped_column(primary_key=True)
-    run: Mapped[int] = mapped_column(ForeignKey("weir_run.number", ondelete="CASCADE"), index=True)
-    document: Mapped[str] = mapped_column(Text)
-
-
-class CaseRow(Base):
-    """A Case without its trials and its curve."""
-
-    __tablename__ = "weir_case"
-    number: Mapped[int] = mapped_column(primary_key=True)
-    setup: Mapped[int] = mapped_column(ForeignKey("weir_setup.number", ondelete="CASCADE"), index=True)
-    frame: Mapped[str]
-    finished: Mapped[bool]
-    document: Mapped[str] = mapped_column(Text)
-
-
-class IntervalRow(Base):
-    """One interval of a case's soak."""
-
-    __tablename__ = "weir_interval"
-    number: Mapped[int] = mapped_column(primary_key=True)
-    case: Mapped[int] = mapped_column(
-        "case_number", ForeignKey("weir_case.number", ondelete="CASCADE"), index=True
-    )
-    document: Mapped[str] = mapped_column(Text)
-
-
-class TrialRow(Base):
-    """A Trial, of the curve or not."""
-
-    __tablename__ = "weir_trial"
-    number: Mapped[int] = mapped_column(primary_key=True)
-    case: Mapped[int] = mapped_column(
-        "case_number", ForeignKey("weir_case.number", ondelete="CASCADE"), index=True
-    )
-    in_curve: Mapped[bool]
-    document: Mapped[str] = mapped_column(Text)
-
-
+LISTED = 5  # newest runs that a message names
 BUSY_TIMEOUT_S = 30
+COPIED_BYTES_MAX = 1 << 29
+_LOCK = 0x57656972  # "Weir": any number that others do not use
 _BUSY_PAUSE_S = 0.02
 
 
@@ -122,11 +63,38 @@ def default_location() -> str:
 def open_database(location: str | Path, *, reading: bool = False) -> tuple[Engine, str]:
     """An engine for a file or URL, with the tables made where there are none, and its name for messages.
 
-    `reading`: nothing is made or changed. StoreError if it is no database, of a newer Weir, or not to be
-    reached; NoStoreError if there is nothing to read.
+    Tables of an older Weir are brought up to date first. `reading`: nothing else is made or changed; where
+    that may not be written, a copy in memory is brought up to date. StoreError if it is no database, of a
+    newer Weir, or not to be reached; NoStoreError if there is nothing to read.
     """
     url = _url(location)
     name = url.render_as_string(hide_password=True) if "://" in str(location) else str(location)
+    engine = _engine(url, name, reading=reading)
+    with explained(name):
+        found = _found_version(engine)
+        if reading and found is not None and found < SCHEMA_VERSION:
+            engine.dispose()
+            if _may_change(url):
+                open_database(location)[0].dispose()
+                engine = _engine(url, name, reading=True)
+            else:
+                engine = _copy_in_memory(Path(str(url.database)), name)
+            found = _found_version(engine)
+        elif not reading and (found is None or found < SCHEMA_VERSION):
+            found = _up_to_date(engine, name)
+    if found is None:
+        raise NoStoreError(f"{name}: has no tables of a store; expected one that `weir run LAB` made")
+    if found > SCHEMA_VERSION:
+        raise StoreError(
+            f"{name}: written by a newer Weir (schema {found}; this one reads up to {SCHEMA_VERSION}); use"
+            " that Weir, or another store with --store"
+        )
+    return engine, name
+
+
+def _engine(url: URL, name: str, *, reading: bool) -> Engine:
+    """Its file is there, if it is one, and this user may use it. StoreError, NoStoreError."""
+    options: dict[str, Any] = {}
     if _is_file(url):
         path = Path(str(url.database)).absolute()
         try:
@@ -134,52 +102,24 @@ def open_database(location: str | Path, *, reading: bool = False) -> tuple[Engin
             if not os.access(path, os.R_OK if reading else os.R_OK | os.W_OK, effective_ids=True):
                 raise PermissionError
         except PermissionError as error:
-            raise _forbidden(path, name, reading=reading) from error
+            advice = (
+                "let {owner} hand over a run (`weir export RUN -o FILE`), " if reading else ""
+            ) + "or choose another store with --store or $WEIR_STORE"
+            raise StoreError(forbidden(path, name, "read" if reading else "written to", advice)) from error
         except OSError as error:
             raise StoreError(f"{name}: {error.strerror}; choose another place with --store") from error
+    elif reading and url.get_backend_name() == "postgresql":
+        options["connect_args"] = {"options": "-c default_transaction_read_only=on"}
     try:
-        engine = create_engine(url)
+        engine = create_engine(url, **options)
     except (NoSuchModuleError, ModuleNotFoundError) as error:
         raise StoreError(
-            f"{name}: no driver for this kind of database ({error}); install it: `pip install psycopg`"
+            f"{name}: no driver for this kind of database ({error}); install it: "
+            "`pip install 'weir[postgresql]'`"
         ) from error
     if engine.dialect.name == "sqlite":
         event.listen(engine, "connect", _sqlite_reading if reading else _sqlite_options)
-    with explained(name):
-        found = _schema_read(engine) if reading else _schema_version(engine)
-    if found is None:
-        raise NoStoreError(f"{name}: has no tables of a store; expected one that `weir run LAB` made")
-    if found != SCHEMA_VERSION:
-        raise StoreError(
-            f"{name}: written by another Weir (schema {found}; this one reads {SCHEMA_VERSION}); use that"
-            " Weir, or another store with --store"
-        )
-    return engine, name
-
-
-def _forbidden(path: Path, name: str, *, reading: bool) -> StoreError:
-    """Of whoever may not read or write it: whose it is, as far as that may be seen, and what to do."""
-    what = "read" if reading else "written to"
-    try:
-        status = path.stat()
-        owner = _user(status.st_uid)
-        whose = f"it belongs to {owner} (mode {stat.S_IMODE(status.st_mode):o})"
-    except OSError:
-        status, owner, whose = None, "its owner", "a folder on the way to it is closed"
-    how = f"run this as {owner} (sudo -u {owner})" if status is not None else "run this as its owner (sudo)"
-    if reading:
-        how += f", let {owner} hand over a run (`weir report RUN -o result.json`)"
-    return StoreError(
-        f"{name}: cannot be {what} by {_user(os.geteuid())}: {whose}; {how}, or choose another store with "
-        "--store or $WEIR_STORE"
-    )
-
-
-def _user(uid: int) -> str:
-    try:
-        return pwd.getpwuid(uid).pw_name
-    except KeyError:
-        return f"user {uid}"
+    return engine
 
 
 def _is_file(url: URL) -> bool:
@@ -214,28 +154,72 @@ def _read_only(url: URL, name: str) -> URL:
     return URL.create(url.drivername, database=path.as_uri(), query={**how, "uri": "true"})
 
 
-def _schema_read(engine: Engine) -> int | None:
+def _may_change(url: URL) -> bool:
+    """Whoever may write the file and beside it; a server says so itself."""
+    if not _is_file(url):
+        return True
+    path = Path(str(url.database)).absolute()
+    return all(os.access(one, os.W_OK, effective_ids=True) for one in (path, path.parent))
+
+
+def _copy_in_memory(path: Path, name: str) -> Engine:
+    """Brought up to date there: who may only read leaves the file as it is. StoreError: it is too big."""
+    if path.stat().st_size > COPIED_BYTES_MAX:
+        raise StoreError(
+            f"{name}: written by an older Weir, and too big to be brought up to date in memory; let its owner"
+            " do it: any command of theirs, such as `weir ls`, does"
+        )
+    copy = sqlite3.connect(":memory:", check_same_thread=False)
+    source = _engine(_url(path), name, reading=True)
+    with source.connect() as connection:
+        connection.connection.driver_connection.backup(copy)  # type: ignore[union-attr]
+    source.dispose()
+    engine = create_engine("sqlite://", creator=lambda: copy, poolclass=StaticPool)
+    _up_to_date(engine, name)
+    event.listen(engine, "begin", lambda one: one.exec_driver_sql("PRAGMA query_only=ON"))
+    return engine
+
+
+def _version_in(connection: Connection) -> int | None:
     """None: there are no tables."""
-    with Session(engine) as session:
-        there = inspect(session.connection()).has_table(SchemaRow.__tablename__)
-        return session.scalar(select(SchemaRow.version)) if there else None
+    there = inspect(connection).has_table(SchemaRow.__tablename__)
+    return connection.scalar(select(SchemaRow.version)) if there else None
 
 
-def _schema_version(engine: Engine) -> int:
-    """That of the tables there, or of those that this makes where there are none."""
-    with engine.begin() as connection, Session(connection) as session:
-        if engine.dialect.name == "sqlite":  # two that begin at once make the tables one after the other
+def _found_version(engine: Engine) -> int | None:
+    with engine.connect() as connection:
+        return _version_in(connection)
+
+
+def _up_to_date(engine: Engine, name: str) -> int:
+    """Makes the tables, or brings those of an older Weir up to date, all or nothing; which version there is
+    now. Of two that do it at once the second finds it done."""
+    with engine.begin() as connection:
+        if engine.dialect.name == "sqlite":
             connection.exec_driver_sql("BEGIN IMMEDIATE")
-        has_version = inspect(connection).has_table(SchemaRow.__tablename__)
-        found = session.scalar(select(SchemaRow.version)) if has_version else None
-        if found is not None and found != SCHEMA_VERSION:
-            return int(found)
-        Base.metadata.create_all(connection)  # and those that a Weir before did not know
-        if found is not None:
-            return int(found)
-        session.add(SchemaRow(version=SCHEMA_VERSION))
-        session.flush()
+        elif engine.dialect.name == "postgresql":
+            connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_LOCK})")
+        found = _version_in(connection)
+        if found is None:
+            Base.metadata.create_all(connection)
+            connection.execute(insert(SchemaRow).values(version=SCHEMA_VERSION))
+        elif found < SCHEMA_VERSION:
+            _migrate(connection, found, name)
+        else:
+            return found
     return SCHEMA_VERSION
+
+
+def _migrate(connection: Connection, found: int, name: str) -> None:
+    """By Alembic, which takes long to import; in the transaction that the connection is in."""
+    from alembic import command
+    from alembic.config import Config
+
+    print(f"weir: {name}: brought up to date for this Weir, once", file=sys.stderr)
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
+    config.attributes |= {"connection": connection, "found": found}
+    command.upgrade(config, str(SCHEMA_VERSION))
 
 
 @contextmanager
@@ -250,8 +234,10 @@ def explained(name: str) -> Iterator[None]:
             fix = "the file is damaged or no Weir store: move it away, or choose another with --store"
         elif "locked" in reason:
             fix = "another program holds it: wait for it to end"
-        elif "disk" in reason and "full" in reason:
+        elif ("disk" in reason and "full" in reason) or "No space left" in reason:
             fix = "make room on the disk"
+        elif "connection" in reason and "://" in name:
+            fix = "is the server there, and may this user use the database?"
         raise StoreError(f"{name}: {reason}; {fix}") from error
 
 
@@ -292,3 +278,51 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
             if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                 raise
         time.sleep(_BUSY_PAUSE_S)
+
+
+class Database:
+    """An open store, without the shapes of results: those take long to import, and lists need none."""
+
+    def __init__(self, location: str | Path | None = None, *, reading: bool = False) -> None:
+        """`reading`: nothing is made, and NoStoreError says that there is no store."""
+        self._engine, self.name = open_database(location or default_location(), reading=reading)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the database."""
+        self._engine.dispose()
+
+    @contextmanager
+    def session(self, *, writing: bool = False) -> Iterator[Session]:
+        """Whose errors are StoreError; `writing`: committed when the body ends, or nothing of it is."""
+        with explained(self.name), Session(self._engine) as session:
+            if writing:
+                with session.begin():
+                    yield session
+            else:
+                yield session
+
+    def run_of(self, session: Session, run_id: str) -> RunRow:
+        """The row of a run; a beginning of the id will do if only one run has it. UnknownRunError."""
+        row = session.scalar(select(RunRow).where(RunRow.id == run_id))
+        if row is not None:
+            return row
+        near = session.scalars(select(RunRow).where(RunRow.id.startswith(run_id, autoescape=True))).all()
+        if len(near) == 1 and run_id:
+            return near[0]
+        if near:
+            raise UnknownRunError(f"{self.name}: {len(near)} runs begin with {run_id!r}; give more of the id")
+        from weir.lab.problem import did_you_mean
+
+        known = session.scalars(select(RunRow.id).order_by(RunRow.number.desc())).all()
+        raise UnknownRunError(
+            f"{self.name}: has no run {run_id!r}; expected one of {', '.join(known[:LISTED]) or 'none yet'}"
+            + did_you_mean(run_id, known)
+        )

@@ -8,10 +8,11 @@ import os
 import pwd
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from weir.base.error import USAGE, WeirError
 
@@ -77,6 +78,28 @@ def make_folder(path: Path) -> list[Path]:
     return made
 
 
+def forbidden(path: Path, name: str, what: str, advice: str) -> str:
+    """To whoever may not do `what` with it: whose it is, as far as that may be seen, and what to do. `advice`
+    may name the {owner}."""
+    try:
+        status = path.stat()
+        owner = _user(status.st_uid)
+        whose = f"it belongs to {owner} (mode {stat.S_IMODE(status.st_mode):o})"
+        how = f"run this as {owner} (sudo -u {owner})"
+    except OSError:
+        owner, whose = "its owner", "a folder on the way to it is closed"
+        how = "run this as its owner (sudo)"
+    more = advice.format(owner=owner)
+    return f"{name}: cannot be {what} by {_user(os.geteuid())}: {whose}; {how}, {more}"
+
+
+def _user(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return f"user {uid}"
+
+
 def check_file(path: Path, option: str) -> None:
     """Before anything is measured for it. FileError if no file can be written there."""
     with _said(path, _choose(option)):
@@ -118,7 +141,7 @@ def write_file(path: Path, text: str, advice: str, *, force: bool = True, folder
             path.write_text(text, encoding="utf-8")
             return
         try:
-            _replace(path.resolve(), text.encode("utf-8"))
+            _replace(path.resolve(), lambda file: file.write(text.encode("utf-8")))
         except BaseException:
             for one in reversed(made):
                 with suppress(OSError):
@@ -134,7 +157,17 @@ def _said(path: Path, advice: str) -> Iterator[None]:
         raise FileError(f"{path}: {error.strerror or error}; {advice}") from error
 
 
-def _replace(path: Path, content: bytes) -> None:
+def write_binary(path: Path, write: Callable[[BinaryIO], object], advice: str) -> None:
+    """Likewise what is too much for one text: `write` writes it piece by piece."""
+    with _said(path, advice):
+        if path.exists() and not path.is_file():
+            with path.open("wb") as file:
+                write(file)
+        else:
+            _replace(path.resolve(), write)
+
+
+def _replace(path: Path, write: Callable[[BinaryIO], object]) -> None:
     """A file that is there keeps its permissions and its owner."""
     if path.exists() and not os.access(path, os.W_OK, effective_ids=True):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
@@ -142,7 +175,7 @@ def _replace(path: Path, content: bytes) -> None:
     file = beside.open("xb")
     try:
         with file:
-            file.write(content)
+            write(file)
             file.flush()
             os.fsync(file.fileno())  # some file systems say only here that they are full
         if path.exists():

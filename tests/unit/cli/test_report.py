@@ -65,7 +65,6 @@ def test_verbose_shows_and_writes_every_remark(store: str, tmp_path: Path) -> No
     said("-v", "-o", str(tmp_path / "report.txt"), store=store)
     assert (tmp_path / "report.txt").read_text() == shown
     assert "html has everything anyway" in refusal("-v", "-f", "html", store=store)
-    assert "--list stands alone" in refusal("-v", "--list", store=store)
 
 
 def test_a_run_is_found_by_the_beginning_of_its_id(store: str) -> None:
@@ -112,22 +111,18 @@ def test_a_result_file_or_its_directory_needs_no_store(store: str, tmp_path: Pat
     assert not Path(absent).exists()
 
 
-def test_the_list_has_a_line_for_each_run_newest_first(store: str) -> None:
-    first, second = said("--list", store=store).splitlines()
-    assert first.split() == [NEW, "switching", "2026-01-02T03:04:05Z", "quick", "interrupted"]
-    assert second.split() == [OLD, "switching", "2026-01-02T03:04:05Z", "quick"]
+def test_the_list_has_a_command_of_its_own(store: str) -> None:
+    assert refusal("--list", store=store) == "weir: `weir report --list` is now `weir ls`\n"
 
 
-def test_the_list_and_a_run_are_machine_readable_on_demand(store: str) -> None:
-    listed = json.loads(said("--list", "--json", store=store))
-    assert [(one["id"], one["interrupted"]) for one in listed] == [(NEW, True), (OLD, False)]
+def test_a_run_is_machine_readable_on_demand(store: str) -> None:
     assert said(OLD, "--json", store=store) == said(OLD, "-f", "json", store=store)
     assert "contradict each other" in refusal(OLD, "--json", "-f", "csv", store=store)
 
 
 def test_a_store_that_is_not_there_is_said_and_not_made(tmp_path: Path) -> None:
     absent = str(tmp_path / "absent" / "results.db")
-    for arguments in (["--list"], ["latest"], [OLD, "-o", str(tmp_path / "report.html")]):
+    for arguments in (["latest"], [OLD, "-o", str(tmp_path / "report.html")]):
         assert f"there is no store at {absent}; `weir run LAB` makes one" in refusal(*arguments, store=absent)
     assert list(tmp_path.iterdir()) == []
 
@@ -141,7 +136,6 @@ def test_a_report_that_cannot_be_written_is_an_error_of_the_machine(store: str) 
 def test_an_empty_store_says_how_to_fill_it(tmp_path: Path) -> None:
     empty = str(tmp_path / "empty.db")
     Store(empty).close()
-    assert "has no runs yet; `weir run LAB`" in said("--list", store=empty)
     assert "has no runs yet; `weir run LAB`" in refusal(store=empty)
 
 
@@ -174,8 +168,6 @@ def test_a_file_that_is_no_result_is_refused_with_what_is_wrong(
         (["/nonexistent/result.json"], "No such file or directory; expected a result.json or a run's id"),
         ([OLD, "-o", "/nonexistent/report.html"], "choose another place with --output"),
         ([OLD, "-o", "report.pdf"], "ends in one of .txt, .json, .csv, .html"),
-        (["--list", OLD], "--list stands alone"),
-        (["--list", "-f", "csv"], "--list stands alone"),
     ],
 )
 def test_what_cannot_be_done_is_refused_with_what_to_do(arguments: list[str], hint: str, store: str) -> None:

@@ -41,6 +41,7 @@ def test_an_older_result_is_read_with_all_that_was_in_it() -> None:
     assert all(case.records == {} for case in cases)
     again = json.loads(found.model_dump_json())
     again["version"] = 1
+    assert again["fingerprint"].pop("host") == ""
     for setup in again["setups"]:
         assert setup.pop("outputs") == []
         for case in setup["cases"]:
@@ -75,10 +76,9 @@ def test_a_run_of_a_newer_weir_in_the_store_is_named(tmp_path: Path) -> None:
     with Store(path) as store:
         store.begin(written)
     rewrite(path, "weir_run", lambda run: run | {"version": RESULT_VERSION + 1})
-    with Store(path) as store:
-        with pytest.raises(StoreError, match=f"store.db: run {written.id}: a newer Weir wrote it"):
-            store.load(written.id)
-        assert "a newer Weir wrote it" in str(store.list()[0].unreadable)
+    refused = f"store.db: run {written.id}: a newer Weir wrote it"
+    with Store(path) as store, pytest.raises(StoreError, match=refused):
+        store.load(written.id)
 
 
 def test_a_newer_file_is_refused_by_its_name(tmp_path: Path) -> None:

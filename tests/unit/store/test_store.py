@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
 import pytest
@@ -18,8 +19,10 @@ from sqlalchemy.schema import CreateTable
 
 from weir.results.fingerprint import differences
 from weir.results.result import Case, Fingerprint, MachineBest, Result, Setup, Throughput, Trial
-from weir.store.database import Base, NoStoreError, StoreError, default_location
+from weir.store import listing
+from weir.store.database import NoStoreError, StoreError, default_location
 from weir.store.store import Store
+from weir.store.tables import Base
 
 
 def fingerprint(**changed: object) -> Fingerprint:
@@ -81,6 +84,11 @@ def case(frame: str = "64") -> Case:
     return Case(
         frame=frame, mean_frame_bytes=64, throughput=[found], trials=[trial()], curve=[trial(1), trial(2)]
     )
+
+
+def listed(store: Store) -> list[str]:
+    """Oldest first."""
+    return [one.id for one in reversed(listing.runs(store))]
 
 
 @pytest.fixture
@@ -153,7 +161,7 @@ def test_the_latest_run_is_found_and_all_are_listed(path: Path) -> None:
         for one in (run("a-1", "a"), run("b-1", "b"), run("a-2", "a")):
             store.begin(one)
         assert store.latest() == run("a-2", "a")
-        assert [one.id for one in store.list()] == ["a-1", "b-1", "a-2"]
+        assert listed(store) == ["a-1", "b-1", "a-2"]
 
 
 def test_a_run_is_found_by_the_beginning_of_its_id_if_only_one_has_it(path: Path) -> None:
@@ -195,9 +203,9 @@ def test_a_damaged_database_is_refused(path: Path) -> None:
 def test_a_database_of_a_newer_weir_is_refused(path: Path) -> None:
     Store(path).close()
     with sqlite3.connect(path) as connection:
-        connection.execute("UPDATE weir_schema SET version = 2")
+        connection.execute("UPDATE weir_schema SET version = 9")
     connection.close()
-    with pytest.raises(StoreError, match="schema 2; this one reads 1"):
+    with pytest.raises(StoreError, match="schema 9; this one reads up to 2"):
         Store(path)
 
 
@@ -229,7 +237,7 @@ def test_reading_leaves_nothing_beside_the_store(tmp_path: Path) -> None:
     with Store(path) as store:
         store.begin(run())
     with Store(path, reading=True) as store:
-        assert [one.id for one in store.list()] == ["switching-1"]
+        assert listed(store) == ["switching-1"]
         with pytest.raises(StoreError, match="readonly"):
             store.begin(run("switching-2"))
     assert list(tmp_path.iterdir()) == [path]
@@ -240,7 +248,7 @@ def test_what_is_written_now_is_read_now(path: Path) -> None:
         store.begin(run("a-1", "a"))
         with Store(path, reading=True) as reader:
             store.begin(run("b-1", "b"))
-            assert [one.id for one in reader.list()] == ["a-1", "b-1"]
+            assert listed(reader) == ["a-1", "b-1"]
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="becomes another user: run as root")
@@ -259,7 +267,7 @@ def listed_by_nobody(path: Path) -> list[str]:
     os.seteuid(65534)
     try:
         with Store(path, reading=True) as store:
-            return [one.id for one in store.list()]
+            return listed(store)
     finally:
         os.seteuid(0)
 
@@ -269,17 +277,17 @@ def test_a_run_that_cannot_be_read_does_not_hide_the_others(path: Path) -> None:
         for one in (run("a-1", "a"), run("b-1", "b"), run("c-1", "c")):
             store.begin(one)
     with sqlite3.connect(path) as connection:
-        connection.execute(
-            "UPDATE weir_run SET document = json_set(document, '$.version', 99) WHERE id = 'b-1'"
-        )
+        connection.execute("UPDATE weir_run SET version = 99 WHERE id = 'b-1'")
         connection.execute("UPDATE weir_run SET document = 'no' WHERE id = 'c-1'")
     connection.close()
     with Store(path, reading=True) as store:
-        first, newer, damaged = store.list()
+        damaged, newer, first = listing.runs(store)
+        with pytest.raises(StoreError, match="run c-1 is not as this Weir writes it"):
+            store.load("c-1")
     assert (first.id, first.unreadable) == ("a-1", None)
     assert (newer.id, newer.lab) == ("b-1", "b")
-    assert newer.unreadable is not None
-    assert damaged.unreadable is not None
+    assert newer.unreadable == "a newer Weir wrote it: version 99; this one reads up to 3"
+    assert damaged.lab == "c"
 
 
 def test_an_unknown_kind_of_database_is_refused() -> None:
@@ -363,3 +371,42 @@ def test_a_store_in_a_closed_folder_says_so() -> None:
                 Store(path, reading=True)
         finally:
             os.seteuid(0)
+
+
+def test_a_full_disk_is_a_clear_error_and_leaves_the_store_sound(path: Path) -> None:
+    with Store(path) as store:
+        store.begin(run())
+        number = store.add_setup("switching-1", setup())
+        store.add_trial(number, "64", 64.0, trial(1))
+        with store.session() as session:  # of the pool's one connection: SQLite says it as it does of a disk
+            pages = session.connection().exec_driver_sql("PRAGMA page_count").scalar()
+            session.connection().exec_driver_sql(f"PRAGMA max_page_count = {pages}")
+            session.commit()
+        big = trial(2).model_copy(update={"invalid_because": ["x" * 100_000]})
+        with pytest.raises(StoreError, match="full; make room on the disk"):
+            store.add_trial(number, "64", 64.0, big)
+        with pytest.raises(StoreError, match="full; make room on the disk"):
+            store.add_case(number, case("64").model_copy(update={"trials": [trial(1), big]}))
+    with Store(path) as store:
+        assert store.load("switching-1").setups[0].cases[0].trials == [trial(1)]
+        store.add_trial(number, "64", 64.0, big)
+        assert store.load("switching-1").setups[0].cases[0].trials == [trial(1), big]
+        with store.session() as session:
+            assert session.connection().exec_driver_sql("PRAGMA integrity_check").scalar() == "ok"
+
+
+def test_two_that_write_at_once_both_have_all(path: Path) -> None:
+    def write(name: str) -> None:
+        with Store(path) as store:
+            store.begin(run(name))
+            number = store.add_setup(name, setup())
+            for load in range(20):
+                store.add_trial(number, "64", 64.0, trial(load))
+
+    both = [threading.Thread(target=write, args=(f"run-{number}",)) for number in range(2)]
+    for one in both:
+        one.start()
+    for one in both:
+        one.join()
+    with Store(path, reading=True) as store:
+        assert sorted((one.id, one.trials) for one in listing.runs(store)) == [("run-0", 20), ("run-1", 20)]

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`weir show`: what the store has of one run."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from weir.cli.exits import printable
+from weir.cli.ls import ended
+from weir.cli.selecting import Filters, chosen
+from weir.cli.stored import LATEST, StoreLocation
+
+if TYPE_CHECKING:
+    from weir.results.result import Case, Result, Setup
+    from weir.store.listing import RunSummary
+
+
+def show(
+    run: Annotated[
+        str, typer.Argument(metavar="RUN", help="A run's id or its beginning, or `latest`.")
+    ] = LATEST,
+    *,
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+    store: StoreLocation = None,
+) -> None:
+    """Show what a stored run is: its lab, machine, tags and cases. `weir report` shows what it found."""
+    from weir.store.store import Store
+
+    with Store(store, reading=True) as database:
+        (summary,) = chosen(database, [run], Filters(None, None, None, None, None, None))
+        found = _found(summary, database.load(summary.id))
+    print(json.dumps(found, indent=2) if as_json else printable(_text(found)))
+
+
+def _found(summary: RunSummary, result: Result) -> dict[str, Any]:
+    return {
+        "id": summary.id,
+        "lab": summary.lab,
+        "title": result.title,
+        "started_at": result.started_at,
+        "finished_at": result.finished_at,
+        "ended": ended(summary) or "finished",
+        "kind": "quick" if result.quick else "full",
+        "weir": summary.weir,
+        "spec_sha256": result.spec_sha256,
+        "tags": list(summary.tags),
+        "machine": result.fingerprint.model_dump(mode="json"),
+        "cases": [_case(setup, case) for setup in result.setups for case in setup.cases],
+        "refused": [
+            {"technology": setup.name, "chain": setup.chain, "why": setup.refused}
+            for setup in result.setups
+            if setup.refused
+        ],
+    }
+
+
+def _case(setup: Setup, case: Case) -> dict[str, Any]:
+    trials = [*case.trials, *case.curve]
+    return {
+        "chain": setup.chain,
+        "technology": setup.name,
+        "frame": case.frame,
+        "rates_pps": {one.goal: one.load_pps for one in case.throughput},
+        "trials": dict(Counter(trial.purpose for trial in trials)),
+        "invalid_trials": sum(not trial.valid for trial in trials),
+        "problem": case.problem,
+    }
+
+
+def _text(found: dict[str, Any]) -> str:
+    machine = found["machine"]
+    lines = [
+        f"{found['id']}: {found['kind']} run of {found['lab']} ({found['title']})",
+        f"measured  {found['started_at']} to {found['finished_at'] or 'unknown'}, {found['ended']},"
+        f" Weir {found['weir']}",
+        f"machine   {machine['host'] or 'unnamed'}: {machine['cores']} cores of {machine['cpu']}, Linux"
+        f" {machine['kernel']}",
+        f"tags      {', '.join(found['tags']) or 'none'}",
+    ]
+    for case in found["cases"]:
+        trials = ", ".join(f"{count} {purpose}" for purpose, count in case["trials"].items()) or "no trials"
+        rates = ", ".join(
+            f"{goal} {'irregular' if rate is None else f'{rate / 1e6:.3f} Mpps'}"
+            for goal, rate in case["rates_pps"].items()
+        )
+        what = f"{case['chain']} {case['technology']} {case['frame']}: "
+        invalid = f" ({case['invalid_trials']} invalid)" if case["invalid_trials"] else ""
+        lines.append(what + "; ".join(part for part in (rates, trials + invalid, case["problem"]) if part))
+    lines += [f"{one['chain']} {one['technology']}: refused: {one['why']}" for one in found["refused"]]
+    return "\n".join(lines)

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`weir tag`: the user's own words for runs, to find them by."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from weir.cli.selecting import Factors, Filters, Hosts, Labs, RunNames, Since, Tags, Until, chosen
+from weir.cli.stored import StoreLocation
+
+
+def tag(
+    words: Annotated[str, typer.Argument(metavar="TAG", help="A tag; of several, with commas between.")],
+    runs: RunNames = None,
+    *,
+    remove: Annotated[bool, typer.Option("--remove", help="Take the tags away.")] = False,
+    lab: Labs = None,
+    factor: Factors = None,
+    since: Since = None,
+    until: Until = None,
+    host: Hosts = None,
+    tagged: Tags = None,
+    store: StoreLocation = None,
+) -> None:
+    """Give stored runs tags, which `weir ls --tag` and other commands find them by.
+
+    `weir tag baseline latest`; `weir tag nightly --lab switching --since 7d`.
+    """
+    from weir.store import editing
+    from weir.store.database import Database
+
+    tags = [editing.check_tag(word.strip()) for word in words.split(",")]
+    with Database(store) as database:
+        found = chosen(database, runs, Filters(lab, factor, since, until, host, tagged))
+        numbers = [run.number for run in found]
+        if remove:
+            print(f"{editing.untag(database, numbers, tags)} tags taken away, of {len(found)} runs")
+        else:
+            editing.tag(database, numbers, tags)
+            print(f"{len(found)} runs have {', '.join(tags)}")

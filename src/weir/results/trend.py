@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How rates and delays of a lab went from run to run: what `weir trend --json` prints."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+from weir.base.record import Record, document_schema
+from weir.results.document import TREND_VERSION, Document
+
+
+class TrendChange(Record):
+    """Where a level ended and another one began."""
+
+    run: str
+    """The first of the new level."""
+    started_at: str
+    """When it began; RFC 3339, UTC."""
+    weir: str
+    """Version that it was measured with, with its revision."""
+    weir_before: str
+    """That of the run before."""
+    before: float
+    """The level that ended, and the one that began."""
+    after: float
+    change: float
+    """Always after / before - 1."""
+    p_value: float
+    """That noise alone makes such a step between these runs."""
+    outcome: Literal["worse", "better"]
+
+
+class Series(Record):
+    """One rate or delay on one host, run after run."""
+
+    chain: str
+    way: str
+    """The technology or variant."""
+    frame: str
+    what: str
+    """A goal, "NDR"; or a delay with its load, "latency P99 at 50% PDR"."""
+    unit: Literal["pps", "us"]
+    host: str
+    """Empty in runs of older versions."""
+    quick: bool
+    runs: int
+    left_out: int = 0
+    """Runs whose value is of a worse state of the machine, or a bound since the tester was the limit."""
+    latest: float
+    """Of the newest run."""
+    level: float
+    """That the newest runs are on."""
+    noise: float | None = None
+    """Robust standard deviation around the levels, as a share; None: too few runs."""
+    band_low: float | None = None
+    """Of 100 runs without a change 95 are inside."""
+    band_high: float | None = None
+    smallest_seen: float | None = None
+    """The least step, as a share, that would be seen by now if it was in the middle of the newest level."""
+    changes: list[TrendChange] = []
+    """Oldest first."""
+
+    @property
+    def regressed(self) -> bool:
+        """The newest level is worse than the one before it."""
+        return bool(self.changes) and self.changes[-1].outcome == "worse"
+
+
+class Trend(Document):
+    """A lab's history, regressions first."""
+
+    VERSION: ClassVar[int] = TREND_VERSION
+
+    version: int = TREND_VERSION
+    """Version of this format."""
+    lab: str
+    runs: int
+    smallest: float
+    """Steps below that share do not matter to whoever asked."""
+    series: list[Series] = []
+
+
+def schema() -> dict[str, Any]:
+    """JSON Schema (2020-12)."""
+    return document_schema(Trend, f"Weir trend, version {TREND_VERSION}")

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The figures of a lab's finished runs, oldest first, from columns alone."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import select
+
+from weir.store.database import Database
+from weir.store.listing import rfc3339
+from weir.store.selection import Selection
+from weir.store.tables import CaseRow, FigureRow, RunRow, SetupRow
+
+Key = tuple[str, str, str, str, str, str, bool]
+"""Chain, technology or variant, frame, what, unit, host, whether it was a quick run."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """What one run found."""
+
+    run: str
+    started_at: str
+    """RFC 3339, UTC."""
+    weir: str
+    value: float
+    """Median of its samples."""
+    comparable: bool
+    """Neither of a worse state of the machine, nor a bound."""
+
+
+def figures(store: Database, wanted: Selection, last: int) -> dict[Key, Sequence[Point]]:
+    """Of each figure the points of no more than that many runs, the newest."""
+    statement = (
+        select(
+            SetupRow.chain,
+            SetupRow.variant,
+            SetupRow.technology,
+            CaseRow.frame,
+            FigureRow.what,
+            FigureRow.unit,
+            RunRow.host,
+            RunRow.quick,
+            RunRow.id,
+            RunRow.started_s,
+            RunRow.weir,
+            FigureRow.samples,
+            FigureRow.tester_bound,
+            FigureRow.worse_state,
+            RunRow.number,
+        )
+        .join(SetupRow, SetupRow.run == RunRow.number)
+        .join(CaseRow, CaseRow.setup == SetupRow.number)
+        .join(FigureRow, FigureRow.case == CaseRow.number)
+        .where(wanted.of_runs(), wanted.of_cases())
+        .where(RunRow.finished_s.is_not(None), RunRow.interrupted.is_(False), RunRow.started_s.is_not(None))
+        .order_by(RunRow.started_s, RunRow.number, FigureRow.number)
+    )
+    found: dict[Key, list[Point]] = {}
+    with store.session() as session:
+        if wanted.has_keys:
+            numbers = session.execute(select(RunRow.number, RunRow.document).where(wanted.of_runs()))
+            fitting = wanted.among([number for number, document in numbers if wanted.fits(document)])
+            statement = statement.where(fitting.of_runs())
+        for row in session.execute(statement):
+            key = (
+                row.chain,
+                row.variant or row.technology,
+                row.frame,
+                row.what,
+                row.unit,
+                row.host or "",
+                row.quick,
+            )
+            value = statistics.median(json.loads(row.samples))
+            comparable = not (row.tester_bound or row.worse_state) and value > 0
+            point = Point(row.id, rfc3339(row.started_s) or "", row.weir or "", value, comparable)
+            found.setdefault(key, []).append(point)
+    return {key: points[-last:] for key, points in found.items()}

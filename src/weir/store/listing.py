@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Lists of what a store has, from columns alone: 100,000 trials take no longer than reading one document."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from weir.results.upgrades import RESULT_VERSION
+from weir.store.database import Database
+from weir.store.selection import Selection
+from weir.store.tables import CaseRow, RunRow, SetupRow, TagRow, TrialFactRow
+
+ALL = Selection()
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """One run in a list."""
+
+    number: int
+    """Of its row."""
+    id: str
+    lab: str
+    started_at: str
+    """RFC 3339, UTC; empty where it cannot be read."""
+    finished_at: str | None
+    quick: bool
+    interrupted: bool
+    host: str
+    """Empty in results of older versions."""
+    weir: str
+    """Version that measured."""
+    cases: int
+    trials: int
+    tags: tuple[str, ...] = ()
+    unreadable: str | None = None
+    """Why this Weir cannot read the run."""
+
+
+@dataclass(frozen=True)
+class TrialSummary:
+    """One trial in a list."""
+
+    run: str
+    technology: str
+    variant: str | None
+    chain: str
+    frame: str
+    purpose: str
+    load_pps: float
+    """Intended, both directions together."""
+    duration_s: float
+    loss_ratio: float
+    valid: bool
+
+
+def runs(store: Database, wanted: Selection = ALL, limit: int | None = None) -> list[RunSummary]:
+    """Newest first, by when they were stored."""
+    with store.session() as session:
+        rows = _rows(session, wanted, limit)
+        tags: dict[int, list[str]] = {}
+        of_tags = select(TagRow.run, TagRow.tag).join(RunRow, RunRow.number == TagRow.run)
+        for run, tag in session.execute(of_tags.where(wanted.of_runs()).order_by(TagRow.tag)):
+            tags.setdefault(run, []).append(tag)
+        of_cases = (
+            select(SetupRow.run, func.count(CaseRow.number.distinct()), func.count(TrialFactRow.trial))
+            .join(RunRow, RunRow.number == SetupRow.run)
+            .join(CaseRow, CaseRow.setup == SetupRow.number)
+            .join(TrialFactRow, TrialFactRow.case == CaseRow.number, isouter=True)
+            .where(wanted.of_runs())
+            .group_by(SetupRow.run)
+        )
+        if limit is not None:
+            of_cases = of_cases.where(SetupRow.run.in_([row.number for row in rows]))
+        counted = {run: (cases, trials) for run, cases, trials in session.execute(of_cases)}
+        return [_summary(row, counted.get(row.number, (0, 0)), tags.get(row.number, ())) for row in rows]
+
+
+def trials(store: Database, wanted: Selection = ALL, limit: int | None = None) -> list[TrialSummary]:
+    """Of the newest run first; only of cases that have the factors."""
+    with store.session() as session:
+        if wanted.has_keys:
+            wanted = wanted.among([row.number for row in _rows(session, wanted, None)])
+        statement = (
+            select(
+                RunRow.id,
+                SetupRow.technology,
+                SetupRow.variant,
+                SetupRow.chain,
+                CaseRow.frame,
+                TrialFactRow.purpose,
+                TrialFactRow.load_pps,
+                TrialFactRow.duration_s,
+                TrialFactRow.loss_ratio,
+                TrialFactRow.valid,
+            )
+            .join(SetupRow, SetupRow.run == RunRow.number)
+            .join(CaseRow, CaseRow.setup == SetupRow.number)
+            .join(TrialFactRow, TrialFactRow.case == CaseRow.number)
+            .where(wanted.of_runs(), wanted.of_cases())
+            .order_by(RunRow.number.desc(), TrialFactRow.trial)
+            .limit(limit)
+        )
+        rows: Sequence[Any] = session.execute(statement).all()
+        return [TrialSummary(*row) for row in rows]
+
+
+def _rows(session: Session, wanted: Selection, limit: int | None) -> Sequence[Any]:
+    columns = (
+        RunRow.number,
+        RunRow.id,
+        RunRow.lab,
+        RunRow.version,
+        RunRow.started_s,
+        RunRow.finished_s,
+        RunRow.quick,
+        RunRow.interrupted,
+        RunRow.host,
+        RunRow.weir,
+    )
+    newest = select(*columns).where(wanted.of_runs()).order_by(RunRow.number.desc())
+    if not wanted.has_keys:
+        return session.execute(newest.limit(limit)).all()
+    found = session.execute(newest.add_columns(RunRow.document)).all()
+    return [row for row in found if wanted.fits(row.document)][:limit]
+
+
+def _summary(row: Any, counted: tuple[int, int], tags: Sequence[str]) -> RunSummary:
+    unreadable = None
+    if row.version is None:
+        unreadable = "its document is damaged"
+    elif row.version > RESULT_VERSION:
+        unreadable = f"a newer Weir wrote it: version {row.version}; this one reads up to {RESULT_VERSION}"
+    return RunSummary(
+        number=row.number,
+        id=row.id,
+        lab=row.lab,
+        started_at=rfc3339(row.started_s) or "",
+        finished_at=rfc3339(row.finished_s),
+        quick=bool(row.quick),
+        interrupted=bool(row.interrupted),
+        host=row.host or "",
+        weir=row.weir or "",
+        cases=counted[0],
+        trials=counted[1],
+        tags=tuple(tags),
+        unreadable=unreadable,
+    )
+
+
+def rfc3339(epoch_s: float | None) -> str | None:
+    """In UTC."""
+    if epoch_s is None:
+        return None
+    return datetime.fromtimestamp(epoch_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
