@@ -36,7 +36,7 @@ def verify(
             "--suite",
             "-s",
             metavar="NAME",
-            help="healthcheck, application, or all; absent: those of the file.",
+            help="healthcheck, performance, application, or all; absent: those of the file.",
         ),
     ] = None,
     case: Annotated[
@@ -93,7 +93,7 @@ def _suites(sut: SutFile, names: list[str]) -> list[Suite]:
             expected = ", ".join([*SUITES, ALL])
             raise CommandError(f"unknown suite {name!r}{meant}; expected one of {expected}", USAGE)
     wanted = sut.suites if not names or ALL in names else names
-    return [one for name, one in SUITES.items() if name in wanted]
+    return [one.of(sut) for name, one in SUITES.items() if name in wanted]
 
 
 def _of_cases(suites: list[Suite], names: list[str]) -> list[Suite]:
@@ -156,8 +156,8 @@ def _run(
     def keep(found: Verification) -> None:
         write_file(folder / _FILE, found.model_dump_json(indent=2) + "\n", "", folders=True)
 
-    known = [*SUITES.values()] if before is not None else suites
-    return Run(sut, known, driver, found, keep=keep, told=_told).run(), folder
+    known = [one.of(sut) for one in SUITES.values()] if before is not None else suites
+    return Run(sut, known, driver, found, keep=keep, told=_told, say=_say).run(), folder
 
 
 def _shown(found: Verification, folder: Path, *, as_json: bool) -> None:
@@ -184,3 +184,7 @@ def _told(suite: SuiteResult, case: CaseResult) -> None:
     why = f": {case.why}" if case.why else ""
     place = f"[{done}/{len(suite.cases)}] {case.name}"
     print(f"{place}: {case.outcome} in {case.seconds:.1f} s{why}", file=sys.stderr)
+
+
+def _say(said: str) -> None:
+    print(f"  {said}", file=sys.stderr, flush=True)
