@@ -30,10 +30,11 @@ class ChainLoad(Record):
 
     @property
     def title(self) -> str:
-        """ "PVP generic, 2 vCPU, 64 B, 100 flows" but for the frame, which reports format."""
-        parts = [f"{self.chain} {self.technique}"]
-        parts += [f"{self.vcpus} vCPU"] if self.vcpus else []
-        return ", ".join([*parts, f"{self.case.frame} B" if self.case.frame.isdigit() else self.case.frame])
+        """ "PVP generic, 2 vCPU, 64 B, 100 flows"."""
+        cpus = [f"{self.vcpus} vCPU"] if self.vcpus else []
+        frame = f"{self.case.frame} B" if self.case.frame.isdigit() else self.case.frame
+        flows = "1 flow" if self.flows == 1 else f"{self.flows} flows"
+        return ", ".join([f"{self.chain} {self.technique}", *cpus, frame, flows])
 
     def all_trials(self) -> list[Trial]:
         """Valid or not."""

@@ -12,8 +12,8 @@ from weir.base.error import WeirError
 from weir.fabric import stop_signals
 from weir.lab.application import Application
 from weir.lab.sut import SutFile
-from weir.results.chains import ChainLoad
 from weir.results.calls import CallCapacity, CallLoad
+from weir.results.chains import ChainLoad
 from weir.results.verification import Operation
 from weir.verify.driver import (
     ACTIVE,

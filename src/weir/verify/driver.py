@@ -207,7 +207,7 @@ class Chain(Protocol):
 class ChainsDriver(Protocol):
     """A driver that builds chains."""
 
-    def lacks(self, wanted: ChainWanted) -> str | None:
+    def cannot_build(self, wanted: ChainWanted) -> str | None:
         """What it takes and is not there, in a sentence; None: it can be tried."""
 
     def tester_alone(self, performance: Performance) -> Mapping[str, Ceiling]:

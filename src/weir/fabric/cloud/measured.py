@@ -60,8 +60,8 @@ class MeasuredCloud:
 
     def ask_gateways(self) -> None:
         """Every host that sends says a word to the host outside, and that one to the first function, by its
-        own TCP/IP stack: so it asks for its gateway, and switches learn where that is. The tester asks nobody.
-        """
+        own TCP/IP stack: so it asks for its gateway, and switches learn where that is. The tester asks
+        nobody."""
         topology = self._topology
         assert topology.tester is not None
         for name in topology.tester.senders:

@@ -21,8 +21,8 @@ def fidelity(topology: CloudTopology, datapath: str) -> list[str]:
         f"The nodes' switches: {datapath}. Between nodes: {topology.isolation}.",
         SECURITIES[topology.security].sentence,
         _INSTANCES if OUTSIDE in tester.senders else _routers(topology),
-        f"The tester polls on core {tester.core}, {_sends(tester)}; the kernel steers what was sent to {cores} "
-        "(receive packet steering), so that a sender does not forward its own packets.",
+        f"The tester polls on core {tester.core}, {_sends(tester)}; the kernel steers what was sent to "
+        f"{cores} (receive packet steering), so that a sender does not forward its own packets.",
         "Hosts and routers keep what they have learnt of each other's MAC addresses: no ARP within trials.",
     ]
 
@@ -36,7 +36,9 @@ _INSTANCES = (
 def _sends(tester: CloudTester) -> str:
     if OUTSIDE in tester.senders:
         return "sends at the host outside, and takes there what comes back"
-    return "sends at the tenants' hosts as their TCP/IP stacks would, and takes what arrives at the host outside"
+    return (
+        "sends at the tenants' hosts as their TCP/IP stacks would, and takes what arrives at the host outside"
+    )
 
 
 def _routers(topology: CloudTopology) -> str:

@@ -31,13 +31,13 @@ def chain_verdicts(suite: SuiteResult, sla: Sla) -> Iterator[Verdict]:
 
 
 def _of(one: Verdict, title: str) -> Verdict:
-    parts = [title, one.criterion, *(f"at {one.load}" if one.load else "",)]
-    return one.model_copy(update={"criterion": f"{SUITE}: {' '.join(part for part in parts if part)}"})
+    at = f" at {one.load}" if one.load else ""
+    return one.model_copy(update={"criterion": f"{SUITE}: {title}: {one.criterion}{at}"})
 
 
 def _unknown(case: CaseResult, sla: Sla) -> Iterator[Verdict]:
     for one in service_level_verdicts(sla, [], []):
-        said = {"criterion": f"{SUITE}: {case.name} {one.criterion}", "why": case.why}
+        said = {"criterion": f"{SUITE}: {case.name}: {one.criterion}", "why": case.why}
         yield one.model_copy(update=said)
 
 
@@ -50,7 +50,8 @@ def require_carried(loads: list[ChainLoad]) -> None:
             raise NotSoError(f"{load.title}: {problem}")
         for one in load.case.throughput:
             if one.status == "irregular" and not one.unmeasured:
-                raise NotSoError(f"{load.title}: no {one.goal}: {one.why}{_where(load, one)}")
+                why = (one.why or "no load is carried").rstrip(".")
+                raise NotSoError(f"{load.title}: no {one.goal}: {why}{_where(load, one)}")
     for load in loads:
         for one in load.case.throughput:
             if one.status == "irregular":

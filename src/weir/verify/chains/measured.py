@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
 
 from weir.lab.performance import ChainName
 from weir.lab.sla import Sla
@@ -25,10 +24,12 @@ def measure_chain(run: Running, name: ChainName, wanted: ChainWanted, sla: Sla, 
         for flows in traffic.flows:
             for frame in map(str, traffic.frames):
                 with run.doing(_called(frame, flows)) as done:
-                    loaded = _Loaded(name, wanted, flows, chain)
-                    _search(run, loaded, frame, sla, ceilings)
+                    measure = wanted.performance.measured(run.left_s())
+                    on = chain.measured(ceilings, sla)
+                    for case in measured(SearchedCase(measure, chain.traffic(frame, flows), on)):
+                        run.chains.append(_load(name, wanted, flows, chain, case))
                     done.found = found(run.chains[-1])
-                run.say(f"{run.chains[-1].title}, {flows} flows: {done.found}")
+                run.say(f"{run.chains[-1].title}: {done.found}")
 
 
 def _called(frame: str, flows: int) -> str:
@@ -36,46 +37,27 @@ def _called(frame: str, flows: int) -> str:
     return f"load it with {size}, {flows} {'flow' if flows == 1 else 'flows'}"
 
 
-class _Loaded:
-    """Who is loaded, with how many flows."""
-
-    def __init__(self, name: ChainName, wanted: ChainWanted, flows: int, chain: Chain) -> None:
-        self.chain, self.flows = chain, flows
-        self._name, self._wanted = name, wanted
-
-    def record(self, case: Case) -> ChainLoad:
-        """With that."""
-        return ChainLoad(
-            chain=self._name,
-            technique=self._wanted.technique,
-            vcpus=self._wanted.vcpus,
-            flows=self.flows,
-            datapath=self.chain.datapath,
-            fidelity=list(self.chain.fidelity),
-            bring_up_s=self.chain.bring_up_s,
-            case=_without_slices(case),
-        )
-
-    def measure(self, time_limit_s: float) -> Any:
-        """Within that."""
-        return self._wanted.performance.measured(time_limit_s)
-
-
-def _search(run: Running, loaded: _Loaded, frame: str, sla: Sla, ceilings: Ceilings) -> None:
-    chain = loaded.chain
-    on = chain.measured(ceilings, sla)
-    one = SearchedCase(loaded.measure(run.left_s()), chain.traffic(frame, loaded.flows), on)
-    for case in measured(one):
-        run.chains.append(loaded.record(case))
+def _load(name: ChainName, wanted: ChainWanted, flows: int, chain: Chain, case: Case) -> ChainLoad:
+    return ChainLoad(
+        chain=name,
+        technique=wanted.technique,
+        vcpus=wanted.vcpus,
+        flows=flows,
+        datapath=chain.datapath,
+        fidelity=list(chain.fidelity),
+        bring_up_s=chain.bring_up_s,
+        case=_without_slices(case),
+    )
 
 
 def _without_slices(case: Case) -> Case:
     """They are for a trial's verdict, which is made."""
-    bare: Callable[[Trial], Trial] = lambda trial: trial.model_copy(update={"slices": None})  # noqa: E731
-    delays = [
-        point.model_copy(update={"trials": [bare(trial) for trial in point.trials]}) for point in case.delays
-    ]
-    return case.model_copy(update={"trials": [bare(trial) for trial in case.trials], "delays": delays})
+    delays = [point.model_copy(update={"trials": _bare(point.trials)}) for point in case.delays]
+    return case.model_copy(update={"trials": _bare(case.trials), "delays": delays})
+
+
+def _bare(trials: list[Trial]) -> list[Trial]:
+    return [trial.model_copy(update={"slices": None}) for trial in trials]
 
 
 def found(load: ChainLoad) -> str:

@@ -124,9 +124,9 @@ class LocalDriver:
         with self._deployed(self._topology(StackWanted(), bare=len(wanted.names))) as (deployment, topology):
             yield LocalHosts(deployment, topology, wanted)
 
-    def lacks(self, wanted: ChainWanted) -> str | None:
+    def cannot_build(self, wanted: ChainWanted) -> str | None:
         """What a chain takes and is not there."""
-        return self._chains.lacks(wanted)
+        return self._chains.cannot_build(wanted)
 
     def tester_alone(self, performance: Performance) -> Mapping[str, Ceiling]:
         """Measured once."""

@@ -50,7 +50,7 @@ class LocalChains:
         self._state = MachineState()
         self._alone: dict[str, Ceiling] | None = None
 
-    def lacks(self, wanted: ChainWanted) -> str | None:
+    def cannot_build(self, wanted: ChainWanted) -> str | None:
         """What this cloud, or this machine, has not."""
         for acceleration, why in _LACKED.items():
             if wanted.uses(acceleration):

@@ -24,7 +24,7 @@ def carries(run: Running, *, name: ChainName, wanted: ChainWanted, sla: Sla) -> 
     driver = run.driver
     if not isinstance(driver, ChainsDriver):
         raise CannotRunError("this driver builds no chains")
-    lacking = driver.lacks(wanted)
+    lacking = driver.cannot_build(wanted)
     if lacking is not None:
         raise CannotRunError(lacking)
     with run.doing("measure the tester alone") as done:
