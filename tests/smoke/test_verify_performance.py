@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`weir verify --suite performance` of Weir's own cloud: packets go from outside through an instance and back,
-all of them are accounted for, and an instance that drops some or does not forward fails its case with that."""
+"""`weir verify --suite performance` of Weir's own cloud: packets go from outside through an instance and
+back, all of them are accounted for, and an instance that drops some or does not forward is the cause of its
+case's failure."""
 
 from __future__ import annotations
 

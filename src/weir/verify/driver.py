@@ -207,6 +207,9 @@ class Chain(Protocol):
 class ChainsDriver(Protocol):
     """A driver that builds chains."""
 
+    def require_tester(self) -> None:
+        """WeirError where this machine lacks what it takes to load anything."""
+
     def cannot_build(self, wanted: ChainWanted) -> str | None:
         """What it takes and is not there, in a sentence; None: it can be tried."""
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from tests.simulated.device import Response
 from tests.simulated.tester import Misbehaviour, SimulatedDut, simulated_traffic
+from weir.base.error import FabricError
 from weir.lab.delay import LatencyOptions
 from weir.lab.performance import ChainTraffic, Performance
 from weir.lab.sla import Sla
@@ -36,6 +37,10 @@ class MadeChains(MadeCloud):
     ceiling_pps: float = 1e6
     built: list[ChainWanted] = field(default_factory=list)
     measured_alone: int = 0
+
+    def require_tester(self) -> None:
+        if self.lacks:
+            raise FabricError(self.lacks)
 
     def cannot_build(self, wanted: ChainWanted) -> str | None:
         return f"it has no {self.lacked}" if wanted.uses(self.lacked) else None

@@ -36,9 +36,8 @@ _INSTANCES = (
 def _sends(tester: CloudTester) -> str:
     if OUTSIDE in tester.senders:
         return "sends at the host outside, and takes there what comes back"
-    return (
-        "sends at the tenants' hosts as their TCP/IP stacks would, and takes what arrives at the host outside"
-    )
+    sends = "sends at the tenants' hosts as their TCP/IP stacks would"
+    return f"{sends}, and takes what arrives at the host outside"
 
 
 def _routers(topology: CloudTopology) -> str:

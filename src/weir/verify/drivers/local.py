@@ -124,6 +124,10 @@ class LocalDriver:
         with self._deployed(self._topology(StackWanted(), bare=len(wanted.names))) as (deployment, topology):
             yield LocalHosts(deployment, topology, wanted)
 
+    def require_tester(self) -> None:
+        """FabricError where it cannot stand."""
+        self._chains.require_tester()
+
     def cannot_build(self, wanted: ChainWanted) -> str | None:
         """What a chain takes and is not there."""
         return self._chains.cannot_build(wanted)

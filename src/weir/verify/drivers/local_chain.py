@@ -7,13 +7,14 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 
 from weir import fabric, plan
 from weir.base.cloud import CloudTopology
 from weir.base.error import FabricError
+from weir.fabric.cloud.check import require_cloud
 from weir.lab.frames import mean_frame_bytes
-from weir.lab.performance import Performance
+from weir.lab.performance import GENERIC, Performance
 from weir.lab.sla import Sla
 from weir.lab.sut import SutFile
 from weir.lab.tenants import Cloud, Tenant, TenantFunction, TenantsFile
@@ -24,6 +25,7 @@ from weir.measure.machine_state import MachineState
 from weir.measure.one_case import OnChain
 from weir.measure.tester import Stream
 from weir.plan import PlanError
+from weir.plan.cloud import cloud_steps
 from weir.plan.cloud.chain import chain_streams, chain_topology
 from weir.plan.cloud.loopback import loopback_lab
 from weir.procedures.driver import new_id, planned, running
@@ -50,6 +52,12 @@ class LocalChains:
         self._state = MachineState()
         self._alone: dict[str, Ceiling] | None = None
 
+    def require_tester(self) -> None:
+        """FabricError where weir-dp is not there. Where CPUs are too few, cases say so."""
+        with suppress(PlanError):
+            topology = self._topology(ChainWanted(1, GENERIC, 0, self._sut.performance))
+            require_cloud(cloud_steps(topology), topology)
+
     def cannot_build(self, wanted: ChainWanted) -> str | None:
         """What this cloud, or this machine, has not."""
         for acceleration, why in _LACKED.items():
@@ -67,7 +75,7 @@ class LocalChains:
         """Over sockets of the same kind."""
         if self._alone is None:
             frames = [str(frame) for frame in performance.traffic.frames]
-            one = ChainWanted(1, "generic", 0, performance)
+            one = ChainWanted(1, GENERIC, 0, performance)
             lab = loopback_lab(self._tenants(one), self._topology(one), frames)
             (technology,) = lab.technology
             wire = plan.loopback(planned(lab, technology, lab.chains()[0]), new_id(lab))

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from weir.lab.application import Application
 from weir.lab.performance import INSTANCES, ChainName
 from weir.lab.sla import Sla
 from weir.lab.sut import SutFile
@@ -14,9 +15,15 @@ from weir.verify.case import Case, Running, Suite
 from weir.verify.chains.level import SUITE as NAME
 from weir.verify.chains.level import require_carried
 from weir.verify.chains.measured import measure_chain
-from weir.verify.driver import CannotRunError, ChainsDriver, ChainWanted
+from weir.verify.driver import CannotRunError, ChainsDriver, ChainWanted, Driver
 
 _WORDS = {"PVP": "an instance", "PVVP": "two instances in a row"}
+
+
+def require(driver: Driver, _application: Application) -> None:
+    """WeirError where nothing could be loaded."""
+    if isinstance(driver, ChainsDriver):
+        driver.require_tester()
 
 
 def carries(run: Running, *, name: ChainName, wanted: ChainWanted, sla: Sla) -> None:
@@ -59,9 +66,10 @@ SUITE = Suite(
     "What do chains of instances carry?",
     (),
     planned=cases,
+    require=require,
     fidelity=(
-        "Chains are loaded in one direction, by a tester that measures itself first: rates within 10 % of its "
-        "own are labelled tester-bound.",
+        "Chains are loaded in one direction, by a tester that measures itself first: rates within 10 % of "
+        "its own are labelled tester-bound.",
     ),
     measures=True,
 )
