@@ -17,6 +17,7 @@ from weir.lab.kernel import CommandForm
 from weir.lab.measure import CalibrationOptions, CurveOptions, Duration, Goal, Measure, Ratio, TrialOptions
 from weir.lab.problem import nearest
 from weir.lab.sla import Sla
+from weir.lab.source import KeyPath
 from weir.lab.tenants_measure import TenantsCores, TenantsTrials, require_to_pass
 
 ChainName = Literal["PVP", "PVVP"]
@@ -130,7 +131,7 @@ class Performance(LabSection):
 def performance_complaints(wanted: Performance, sla: Sla) -> Iterator[Complaint]:
     """Goals that latency loads or the service level name, and that are not searched for."""
     known = [goal.name for goal in wanted.goals]
-    named = [
+    named: list[tuple[KeyPath, str | None]] = [
         (("performance", "latency", "loads", number), load_of(text).goal)
         for number, text in enumerate(wanted.latency.loads if wanted.latency is not None else ())
     ]
