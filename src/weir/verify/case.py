@@ -126,7 +126,7 @@ class Running:
         """Likewise a chain. CannotRunError where the driver has none."""
         driver = self.driver
         if not isinstance(driver, ChainsDriver):
-            raise CannotRunError("this driver builds no chains")
+            raise CannotRunError("this driver builds no chains yet")
         held = ExitStack()
         with self.doing(what) as done:
             standing = held.enter_context(driver.chain(wanted, self.left_s()))
@@ -168,6 +168,8 @@ class Case:
     title: str
     run: Callable[[Running], None]
     """CloudError: it fails."""
+    lacks: Callable[[Driver], str | None] = lambda _driver: None
+    """What it takes and that driver has not, in a sentence: the case is skipped. None: it can be tried."""
 
 
 @dataclass(frozen=True)

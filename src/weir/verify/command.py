@@ -66,7 +66,7 @@ def verify(
     sut = load_sut(path)
     chosen = _of_cases(_suites(sut, suite or []), case or [])
     if dry_run:
-        print("\n".join(_listing(sut, chosen)))
+        print("\n".join(_listing(sut, chosen, DRIVERS[sut.driver](sut, Path()))))
         return
     with tempfile.TemporaryDirectory(prefix="weir-verify-") as directory:
         driver = DRIVERS[sut.driver](sut, Path(directory))
@@ -109,11 +109,13 @@ def _of_cases(suites: list[Suite], names: list[str]) -> list[Suite]:
     return [one for one in some if one.cases]
 
 
-def _listing(sut: SutFile, suites: list[Suite]) -> list[str]:
+def _listing(sut: SutFile, suites: list[Suite], driver: Driver) -> list[str]:
     lines = [f"{sut.name}: driver {sut.driver}, at most {sut.case_time_limit_s:g} s a case"]
     for suite in suites:
         lines.append(f"{suite.name}: {suite.title}")
-        lines += [f"  {case.name:<18} {case.title}" for case in suite.cases]
+        for case in suite.cases:
+            lacking = case.lacks(driver)
+            lines.append(f"  {case.name:<18} {f'skipped: {lacking}' if lacking is not None else case.title}")
     return [*lines, "nothing was run"]
 
 

@@ -133,6 +133,9 @@ def executed(case: Case, running: Running) -> tuple[CaseResult, bool]:
     found = CaseResult(name=case.name, title=case.title)
     interrupted = False
     try:
+        lacking = case.lacks(running.driver)
+        if lacking is not None:
+            raise CannotRunError(lacking)
         case.run(running)
         running.left_s()
         found.outcome = "passed"

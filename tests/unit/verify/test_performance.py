@@ -9,17 +9,21 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from typer.testing import CliRunner
 
 from tests.simulated.tester import Misbehaviour
+from weir.cli.main import app
 from weir.lab.performance import Performance
 from weir.lab.problem import LabFileError
 from weir.lab.sla import DelayLimits, Sla, ThroughputFloor
 from weir.lab.sut import load_sut
 from weir.report.blocks import new_console
-from weir.results.verification import CaseResult, Verification
+from weir.results.verification import CaseResult, SuiteResult, Verification
 from weir.verify.report.junit import junit
 from weir.verify.report.page import page
 from weir.verify.report.text import show
+from weir.verify.run import Run, planned
+from weir.verify.suites import SUITES
 
 from .made import MadeCloud, verified
 from .made_chains import CAPACITY_PPS, MadeChains, loaded, sut
@@ -80,10 +84,8 @@ def test_what_the_cloud_lacks_is_skipped_by_name_and_counts_in_no_limit() -> Non
 
 def test_a_cloud_without_chains_has_all_of_them_skipped() -> None:
     file = sut()
-    from weir.verify.suites import SUITES
-
     found = verified(MadeCloud(), file, [SUITES["performance"].of(file)])
-    assert {one.why for one in found.suites[0].cases} == {"this driver builds no chains"}
+    assert {one.why for one in found.suites[0].cases} == {"this driver builds no chains yet"}
     assert [one.outcome for one in found.verdicts()] == ["not judged"]
 
 
@@ -139,14 +141,40 @@ def test_a_rate_near_the_testers_own_is_labelled() -> None:
     assert all(one.tester_bound for one in rates)
 
 
-def test_an_interrupted_case_is_measured_anew() -> None:
-    cloud = MadeChains()
-    first = loaded(cloud)
+def test_what_was_found_is_read_again_as_it_was_written_without_slices() -> None:
+    first = loaded(MadeChains())
     again = Verification.read(first.model_dump_json())
     assert again == first
     assert all(
-        trial.slices is None for one in by_name(again)["pvp_generic"].chains for trial in one.case.trials
+        trial.slices is None for one in by_name(again)["pvp_generic"].chains for trial in one.all_trials()
     )
+
+
+def test_a_case_that_ctrl_c_ended_is_measured_anew_and_others_stay() -> None:
+    file = sut()
+    suite = SUITES["performance"].of(file)
+    cloud = MadeChains()
+    found = planned(file, [suite], cloud)
+
+    def interrupt(_suite: SuiteResult, case: CaseResult) -> None:
+        if case.name == "pvp_generic" and len(cloud.built) == 1:
+            raise KeyboardInterrupt
+
+    first = Run(file, [suite], cloud, found, keep=lambda _: None, told=interrupt).run()
+    assert {one.outcome for one in first.suites[0].cases} == {"passed", "not run"}
+    again = Verification.read(first.model_dump_json())
+    second = Run(file, [suite], cloud, again, keep=lambda _: None, told=lambda *_: None).run()
+    assert [one.instances for one in cloud.built] == [1, 2]
+    assert {one.outcome for one in second.suites[0].cases} == {"passed"}
+
+
+def test_a_dry_run_says_what_would_be_skipped(tmp_path: Path) -> None:
+    text = "weir: 1\nname: some\nsuites: performance\nperformance: {chains: PVP, techniques: [generic, pinned]}\n"
+    (tmp_path / "sut.yml").write_text(text)
+    said = CliRunner().invoke(app, ["verify", str(tmp_path), "--dry-run"]).output
+    assert "pvp_generic        an instance (generic) carries traffic" in said
+    assert "pvp_pinned         skipped: Weir's own cloud has no pinned: its instances are namespaces" in said
+    assert "nothing was run" in said
 
 
 def test_every_report_has_rates_delays_and_the_ledger() -> None:
@@ -157,9 +185,9 @@ def test_every_report_has_rates_delays_and_the_ledger() -> None:
     for text in (shown, made):
         for said in ("NDR", "50% PDR", "unaccounted", "It has no packets.", "it has no sr-iov", "at least"):
             assert said in text
-    said = root.find("testsuite/testcase/system-out")
-    assert said is not None
-    assert "0 unaccounted for" in (said.text or "")
+    told = root.find("testsuite/testcase/system-out")
+    assert told is not None
+    assert "0 unaccounted for" in (told.text or "")
     (level,) = [one for one in root if one.get("name") == "made.sla"]
     failure = level.find("testcase/failure")
     assert failure is not None
