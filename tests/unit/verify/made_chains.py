@@ -85,14 +85,20 @@ class MadeChain:
         )
 
 
-def sut(sla: Sla | None = None, techniques: Sequence[str] = ("generic",)) -> SutFile:
-    """Of both chains, two frames and two numbers of flows."""
+ALL = ChainTraffic(frames=("64", "1518"), flows=(1, 10))
+ONE = ChainTraffic(frames=("64",))
+
+
+def sut(
+    sla: Sla | None = None, techniques: Sequence[str] = ("generic",), traffic: ChainTraffic = ONE
+) -> SutFile:
+    """Of both chains."""
     return SutFile(
         weir=1,
         name="made",
         performance=Performance(
             techniques=tuple(techniques),
-            traffic=ChainTraffic(frames=("64", "1518"), flows=(1, 10)),
+            traffic=traffic,
             latency=LatencyOptions(loads=("50% PDR",), duration_s=1, settle_s=0),
         ),
         sla=SutSla(chains=sla or Sla()),

@@ -26,7 +26,7 @@ from weir.verify.run import Run, planned
 from weir.verify.suites import SUITES
 
 from .made import MadeCloud, verified
-from .made_chains import CAPACITY_PPS, MadeChains, loaded, sut
+from .made_chains import ALL, CAPACITY_PPS, MadeChains, loaded, sut
 
 
 def by_name(found: Verification) -> dict[str, CaseResult]:
@@ -39,7 +39,7 @@ def floor(pps: float) -> Sla:
 
 def test_each_chain_is_built_once_and_its_rate_is_found_with_every_frame_and_number_of_flows() -> None:
     cloud = MadeChains()
-    cases = by_name(loaded(cloud))
+    cases = by_name(loaded(cloud, sut(traffic=ALL)))
     assert {name: (one.outcome, one.why) for name, one in cases.items()} == {
         "pvp_generic": ("passed", None),
         "pvvp_generic": ("passed", None),
@@ -120,7 +120,7 @@ def test_trials_that_do_not_balance_are_no_answer_and_the_level_is_not_judged() 
 def test_the_service_level_is_judged_for_each_chain_frame_and_number_of_flows(
     pps: float, outcomes: set[str]
 ) -> None:
-    found = loaded(MadeChains(), sut(floor(pps)))
+    found = loaded(MadeChains(), sut(floor(pps), traffic=ALL))
     verdicts = found.verdicts()[1:]
     assert len(verdicts) == 8
     assert {one.outcome for one in verdicts} == outcomes
@@ -169,7 +169,8 @@ def test_a_case_that_ctrl_c_ended_is_measured_anew_and_others_stay() -> None:
 
 
 def test_a_dry_run_says_what_would_be_skipped(tmp_path: Path) -> None:
-    text = "weir: 1\nname: some\nsuites: performance\nperformance: {chains: PVP, techniques: [generic, pinned]}\n"
+    keys = "performance: {chains: PVP, techniques: [generic, pinned]}"
+    text = f"weir: 1\nname: some\nsuites: performance\n{keys}\n"
     (tmp_path / "sut.yml").write_text(text)
     said = CliRunner().invoke(app, ["verify", str(tmp_path), "--dry-run"]).output
     assert "pvp_generic        an instance (generic) carries traffic" in said
