@@ -192,7 +192,7 @@ def test_every_report_has_rates_delays_and_the_ledger() -> None:
     (level,) = [one for one in root if one.get("name") == "made.sla"]
     failure = level.find("testcase/failure")
     assert failure is not None
-    assert "pps, at least 15000 pps" in (failure.get("message") or "")
+    assert "pps, at least 15,000 pps" in (failure.get("message") or "")
 
 
 @pytest.mark.parametrize(

@@ -56,11 +56,20 @@ def limits(found: Verification) -> Iterator[list[str]]:
             one.criterion,
             f"{one.outcome}: {one.why}" if one.why else one.outcome,
             promised(one),
-            f"{one.found:.4g} {one.unit}".rstrip() if one.found is not None else "–",
+            amount(one.found, one.unit) if one.found is not None else "–",
         ]
 
 
 def promised(one: Verdict) -> str:
-    """ "at most 30 s", "at least 1e+04 pps": a floor says so in its name."""
+    """ "at most 30 s", "at least 10,000 pps": a floor says so in its name."""
     word = "at least" if one.criterion.endswith("at least") else "at most"
-    return f"{word} {one.limit:g} {one.unit}".rstrip()
+    return f"{word} {amount(one.limit, one.unit)}"
+
+
+_GROUPED = 1000
+"""From here on figures behind the point say nothing."""
+
+
+def amount(value: float, unit: str) -> str:
+    """ "0.0512 share", "19,449 pps"."""
+    return f"{value:,.0f} {unit}".rstrip() if value >= _GROUPED else f"{value:.3g} {unit}".rstrip()

@@ -131,7 +131,7 @@ def sentences(suite: SuiteResult) -> list[str]:
         (load.case.frame, load.case.ceiling.max_pps) for load in loads if load.case.ceiling is not None
     }
     said += [
-        f"The tester alone, in loopback, with {frame_label(frame)}: {pps:,.0f} pps."
+        f"The tester alone, in loopback, with frames of {frame_label(frame)}: {pps:,.0f} pps."
         for frame, pps in sorted(ceilings)
     ]
     said += [sentence for load in loads for sentence in load.fidelity]
