@@ -29,6 +29,8 @@ LIGHT_PPS, TRIAL_S = 500.0, 0.5
 EVERY_TENTH = (
     "iptables -t raw -A PREROUTING -p udp --dport 9 -m statistic --mode nth --every 10 --packet 0 -j DROP"
 )
+    "iptables -t raw -A PREROUTING -p udp --dport 9 -m statistic --mode nth --every 10 --packet 0 -j DROP"
+)
 NO_FORWARDING = "sysctl -q -w net.ipv4.ip_forward=0"
 MORE_THAN_ANY_PPS = 2e6
 """The switches' first queue overflows at that."""
