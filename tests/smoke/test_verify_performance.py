@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.smoke.test_verify_local import pytestmark as needs_what_verify_needs
-from tests.smoke.test_verify_local import verify
 from weir.cli.exits import FAILED
 from weir.fabric import stop_signals
 from weir.lab.performance import Performance
@@ -24,13 +22,13 @@ from weir.results.verification import Verification
 from weir.verify.driver import ChainWanted, CloudError
 from weir.verify.drivers.local_chain import LocalChains
 
+from .test_verify_local import pytestmark as needs_what_verify_needs
+from .test_verify_local import verify
+
 pytestmark = needs_what_verify_needs
 LIGHT_PPS, TRIAL_S = 500.0, 0.5
-EVERY_TENTH = (
-    "iptables -t raw -A PREROUTING -p udp --dport 9 -m statistic --mode nth --every 10 --packet 0 -j DROP"
-)
-    "iptables -t raw -A PREROUTING -p udp --dport 9 -m statistic --mode nth --every 10 --packet 0 -j DROP"
-)
+_NTH = "-m statistic --mode nth --every 10 --packet 0"
+EVERY_TENTH = f"iptables -t raw -A PREROUTING -p udp --dport 9 {_NTH} -j DROP"
 NO_FORWARDING = "sysctl -q -w net.ipv4.ip_forward=0"
 MORE_THAN_ANY_PPS = 2e6
 """The switches' first queue overflows at that."""
