@@ -71,7 +71,7 @@ def _case(suite: ElementTree.Element, place: str, case: CaseResult) -> None:
 
 def _verdict(suite: ElementTree.Element, place: str, verdict: Verdict) -> None:
     one = ElementTree.SubElement(suite, "testcase", classname=place, name=verdict.criterion)
-    if verdict.outcome == "missed":
+    if verdict.outcome == "missed" and verdict.found is not None:
         message = f"{amount(verdict.found, verdict.unit)}, {promised(verdict)}"
         ElementTree.SubElement(one, "failure", message=message)
     elif verdict.outcome == "not judged":
