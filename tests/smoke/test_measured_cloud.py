@@ -229,7 +229,7 @@ def test_under_load_no_tenants_packet_reaches_another_and_what_is_spoofed_is_dro
     tenants = load_tenants(lab(tmp_path, "vxlan", security, 1, LIGHT))
     cpus = sorted(os.sched_getaffinity(0))
     topology = measured_topology(tenants, deployment_id(tenants.name, secrets.token_hex(4)), cpus)
-    with stop_signals.held(), standing_cloud(tenants, topology) as on:
+    with stop_signals.held(), standing_cloud(topology, tenant_streams(topology, tenants, "64", 2)) as on:
         cloud = StandingCloud(on.topology, on.deployment)
         tester = DataPlaneTester(on.client, on.topology.outside_cores())
         tester.configure_traffic(tenant_streams(topology, tenants, "64", 2))

@@ -148,7 +148,10 @@ class CloudTester(FixedRecord):
     system_cores: tuple[int, ...]
     """Of everything else: switches, and what the kernel does with a packet once it has left a sender."""
     senders: tuple[str, ...]
-    """An instance of each tenant, in the tenants' order: stream n is the n-th's."""
+    """An instance of each tenant, in the tenants' order: stream n is the n-th's. Or OUTSIDE alone: there it
+    sends to the first of the functions that tenants share, and takes what comes back from the last."""
+    vcpus: int = 0
+    """Of the system's cores, those that forward in each of these functions; 0: wherever the kernel does."""
 
 
 class CloudTopology(FixedRecord):

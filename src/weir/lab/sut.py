@@ -14,12 +14,14 @@ from weir.base.cloud import Isolation, Security
 from weir.base.record import ONE_OR_MANY, SCHEMA_ID, LabSection, listed
 from weir.lab.application import Application, CallLimits
 from weir.lab.lab import Name
+from weir.lab.performance import Performance, performance_complaints
 from weir.lab.read_checked import read_checked
+from weir.lab.sla import Sla
 from weir.lab.source import FileKind
 from weir.lab.units import Seconds
 
 SUT = FileKind("a system under test", "sut.yml", "weir, name, driver")
-SuiteName = Literal["healthcheck", "application"]
+SuiteName = Literal["healthcheck", "performance", "application"]
 SUITES: tuple[SuiteName, ...] = get_args(SuiteName)
 DriverName = Literal["local", "openstack"]
 ImageFormat = Literal["qcow2", "raw", "vmdk", "vhd", "iso"]
@@ -94,6 +96,9 @@ class SutSla(LabSection):
     time_s: CaseTimes = Field(
         default=CaseTimes(), description="that a case takes, clean-up left out; not of cases that measure"
     )
+    chains: Sla = Field(
+        default=Sla(), description="of each case of `performance`, as `sla` of a lab: throughput and delay"
+    )
     calls: CallLimits = Field(default=CallLimits(), description="of `sip_calls`")
 
 
@@ -111,6 +116,9 @@ class SutFile(LabSection):
     openstack: OpenStackCloud | None = Field(default=None, description="of `driver: openstack`")
     suites: Annotated[tuple[SuiteName, ...], ONE_OR_MANY, BeforeValidator(listed)] = Field(
         default=SUITES, min_length=1, description="what `--suite all` runs"
+    )
+    performance: Performance = Field(
+        default_factory=Performance, description="chains and factors of the suite of that name"
     )
     application: Application = Field(
         default_factory=Application, description="functions and calls of the suite of that name"
@@ -140,4 +148,6 @@ def sut_schema() -> dict[str, Any]:
 
 def load_sut(path: str | Path) -> SutFile:
     """Reads and checks one, or `sut.yml` in a directory. LabFileError has all its problems."""
-    return read_checked(path, SUT, SutFile, sut_schema())
+    return read_checked(
+        path, SUT, SutFile, sut_schema(), lambda sut: performance_complaints(sut.performance, sut.sla.chains)
+    )

@@ -4,6 +4,7 @@ judges what arrives. Keys that chains have too mean the same there."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -34,15 +35,20 @@ class TenantsTraffic(LabSection):
 
     @model_validator(mode="after")
     def _pass(self) -> Self:
-        for frame in self.frames:
-            if frame in (CAPTURE, CONNECTIONS):
-                raise ValueError(f"has frames of a {frame}, which chains alone have; expected sizes or mixes")
-            if max(frame_sizes_bytes(frame)) > FRAME_BYTES_MAX:
-                raise ValueError(
-                    f"has frames of {max(frame_sizes_bytes(frame))} bytes, which instances' MTU of 1500 does "
-                    f"not let through; expected at most {FRAME_BYTES_MAX}"
-                )
+        require_to_pass(self.frames)
         return self
+
+
+def require_to_pass(frames: Sequence[Frame]) -> None:
+    """ValueError names frames that instances do not let through, or that are none."""
+    for frame in frames:
+        if frame in (CAPTURE, CONNECTIONS):
+            raise ValueError(f"has frames of a {frame}, which chains alone have; expected sizes or mixes")
+        if max(frame_sizes_bytes(frame)) > FRAME_BYTES_MAX:
+            raise ValueError(
+                f"has frames of {max(frame_sizes_bytes(frame))} bytes, which instances' MTU of 1500 does "
+                f"not let through; expected at most {FRAME_BYTES_MAX}"
+            )
 
 
 class TenantsTrials(LabSection):

@@ -90,16 +90,26 @@ def balance(before: Counts, after: Counts, result: TrafficResult, streams: Seque
         drops[key] = drops.get(key, 0) + value - before.get(key, 0)
     offered = sum(stream.offered for stream in result.streams)
     delivered = sum(stream.delivered for stream in result.streams)
-    lost_at = {key: packets for key, packets in drops.items() if packets > 0}
+    lost = _lost(drops)
     return Balance(
         intended=sum(stream.intended for stream in result.streams),
         offered=offered,
         delivered=delivered,
-        drops=tuple(
-            Drop(place=place, reason=reason, packets=packets)
-            for (place, reason), packets in sorted(lost_at.items())
-        ),
-        unaccounted=offered - delivered - sum(lost_at.values()),
+        drops=lost,
+        unaccounted=offered - delivered - sum(one.packets for one in lost),
+    )
+
+
+def lost_between(before: Counts, after: Counts) -> tuple[Drop, ...]:
+    """Where, by the counters alone."""
+    return _lost({key: value - before.get(key, 0) for key, value in after.items()})
+
+
+def _lost(drops: Counts) -> tuple[Drop, ...]:
+    return tuple(
+        Drop(place=place, reason=reason, packets=packets)
+        for (place, reason), packets in sorted(drops.items())
+        if packets > 0
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from weir.base.record import Record, document_schema
 from weir.results.calls import CallCapacity, CallLoad
+from weir.results.chains import ChainLoad
 from weir.results.document import VERIFICATION_VERSION, Document
 from weir.results.result import Fingerprint, Verdict
 
@@ -41,6 +42,8 @@ class CaseResult(Record):
     """Of a case that offers calls: each load, in order."""
     capacity: CallCapacity | None = None
     """Of a case that searches for it."""
+    chains: list[ChainLoad] = []
+    """Of a case that loads a chain: each frame size and number of flows, in order."""
     not_removed: str | None = None
     """What the clean-up could not remove, and why; None: nothing is left."""
 

@@ -6,16 +6,21 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from weir.base.error import WeirError
 from weir.fabric import stop_signals
 from weir.lab.application import Application
+from weir.lab.sut import SutFile
 from weir.results.calls import CallCapacity, CallLoad
+from weir.results.chains import ChainLoad
 from weir.results.verification import Operation
 from weir.verify.driver import (
     ACTIVE,
     CannotRunError,
+    Chain,
+    ChainsDriver,
+    ChainWanted,
     CloudError,
     Driver,
     Hosts,
@@ -44,6 +49,9 @@ class Running:
     operations: list[Operation] = field(default_factory=list)
     calls: list[CallLoad] = field(default_factory=list)
     capacity: CallCapacity | None = None
+    chains: list[ChainLoad] = field(default_factory=list)
+    say: Callable[[str], None] = lambda _said: None
+    """Progress, within a case."""
     clean_up_s: float = 0.0
     not_removed: str | None = None
     began_s: float = field(init=False)
@@ -114,6 +122,20 @@ class Running:
             yield standing
 
     @contextmanager
+    def chain(self, what: str, wanted: ChainWanted) -> Iterator[Chain]:
+        """Likewise a chain. CannotRunError where the driver has none."""
+        driver = self.driver
+        if not isinstance(driver, ChainsDriver):
+            raise CannotRunError("this driver builds no chains yet")
+        held = ExitStack()
+        with self.doing(what) as done:
+            standing = held.enter_context(driver.chain(wanted, self.left_s()))
+        with self._cleaned_up(held):
+            self.left_s()
+            done.found = standing.datapath
+            yield standing
+
+    @contextmanager
     def _cleaned_up(self, held: ExitStack) -> Iterator[None]:
         try:
             yield
@@ -146,6 +168,8 @@ class Case:
     title: str
     run: Callable[[Running], None]
     """CloudError: it fails."""
+    lacks: Callable[[Driver], str | None] = lambda _driver: None
+    """What it takes and that driver has not, in a sentence: the case is skipped. None: it can be tried."""
 
 
 @dataclass(frozen=True)
@@ -155,9 +179,15 @@ class Suite:
     name: str
     title: str
     cases: tuple[Case, ...]
+    planned: Callable[[SutFile], tuple[Case, ...]] | None = None
+    """Of a suite whose cases are those that the file asks for."""
     require: Callable[[Driver, Application], None] = lambda _driver, _application: None
     """WeirError where none of them can be run: this machine lacks what it takes."""
     fidelity: tuple[str, ...] = ()
     """What its results say of other clouds, in sentences."""
     measures: bool = False
     """Its cases take the time that they are given: it is not judged."""
+
+    def of(self, sut: SutFile) -> Suite:
+        """With the cases that the file asks for."""
+        return replace(self, cases=self.planned(sut)) if self.planned is not None else self

@@ -39,7 +39,7 @@ def verify(
             "--suite",
             "-s",
             metavar="NAME",
-            help="healthcheck, application, or all; absent: those of the file.",
+            help="healthcheck, performance, application, or all; absent: those of the file.",
         ),
     ] = None,
     case: Annotated[
@@ -69,7 +69,7 @@ def verify(
     sut = load_sut(path)
     chosen = _of_cases(_suites(sut, suite or []), case or [])
     if dry_run:
-        print("\n".join(_listing(sut, chosen)))
+        print("\n".join(_listing(sut, chosen, DRIVERS[sut.driver](sut, Path()))))
         return
     with _own_folder() as directory:
         driver = DRIVERS[sut.driver](sut, directory)
@@ -117,7 +117,7 @@ def _suites(sut: SutFile, names: list[str]) -> list[Suite]:
             expected = ", ".join([*SUITES, ALL])
             raise CommandError(f"unknown suite {name!r}{meant}; expected one of {expected}", USAGE)
     wanted = sut.suites if not names or ALL in names else names
-    return [one for name, one in SUITES.items() if name in wanted]
+    return [one.of(sut) for name, one in SUITES.items() if name in wanted]
 
 
 def _of_cases(suites: list[Suite], names: list[str]) -> list[Suite]:
@@ -133,11 +133,13 @@ def _of_cases(suites: list[Suite], names: list[str]) -> list[Suite]:
     return [one for one in some if one.cases]
 
 
-def _listing(sut: SutFile, suites: list[Suite]) -> list[str]:
+def _listing(sut: SutFile, suites: list[Suite], driver: Driver) -> list[str]:
     lines = [f"{sut.name}: driver {sut.driver}, at most {sut.case_time_limit_s:g} s a case"]
     for suite in suites:
         lines.append(f"{suite.name}: {suite.title}")
-        lines += [f"  {case.name:<18} {case.title}" for case in suite.cases]
+        for case in suite.cases:
+            lacking = case.lacks(driver)
+            lines.append(f"  {case.name:<18} {f'skipped: {lacking}' if lacking is not None else case.title}")
     return [*lines, "nothing was run"]
 
 
@@ -180,8 +182,8 @@ def _run(
     def keep(found: Verification) -> None:
         write_file(folder / _FILE, found.model_dump_json(indent=2) + "\n", "", folders=True)
 
-    known = [*SUITES.values()] if before is not None else suites
-    return Run(sut, known, driver, found, keep=keep, told=_told).run(), folder
+    known = [one.of(sut) for one in SUITES.values()] if before is not None else suites
+    return Run(sut, known, driver, found, keep=keep, told=_told, say=_say).run(), folder
 
 
 def _shown(found: Verification, folder: Path, *, as_json: bool) -> None:
@@ -208,3 +210,7 @@ def _told(suite: SuiteResult, case: CaseResult) -> None:
     why = f": {case.why}" if case.why else ""
     place = f"[{done}/{len(suite.cases)}] {case.name}"
     print(f"{place}: {case.outcome} in {case.seconds:.1f} s{why}", file=sys.stderr)
+
+
+def _say(said: str) -> None:
+    print(f"  {said}", file=sys.stderr, flush=True)

@@ -9,6 +9,11 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from weir.base.error import FabricError
+from weir.lab.performance import Performance
+from weir.lab.sla import Sla
+from weir.measure import Traffic
+from weir.measure.one_case import OnChain
+from weir.results.result import Ceiling
 
 
 class CloudError(FabricError):
@@ -159,3 +164,59 @@ class HostsDriver(Protocol):
 
     def hosts(self, wanted: HostsWanted) -> AbstractContextManager[Hosts]:
         """For the body; taken down after it, with all that runs there. CloudError if it does not stand."""
+
+
+@dataclass(frozen=True)
+class ChainWanted:
+    """Instances in a row that forward, from the test host and back to it."""
+
+    instances: int
+    technique: str
+    """How they and their ports are made: "generic", "pinned+hugepages"."""
+    vcpus: int
+    """Of each; 0: as it comes."""
+    performance: Performance
+
+    def uses(self, acceleration: str) -> bool:
+        """Whether the technique has it."""
+        return acceleration in self.technique.split("+")
+
+
+class Chain(Protocol):
+    """One that stands, with the tester at both its ends, and lets packets through."""
+
+    @property
+    def datapath(self) -> str:
+        """What switches."""
+
+    @property
+    def fidelity(self) -> Sequence[str]:
+        """What its rates rest on, in sentences."""
+
+    @property
+    def bring_up_s(self) -> float:
+        """Time until it stood."""
+
+    def traffic(self, frame: str, flows: int) -> Traffic:
+        """Through it."""
+
+    def measured(self, ceilings: Mapping[str, Ceiling], sla: Sla) -> OnChain:
+        """As the instrument takes it. `ceilings`: of the tester alone, by frame."""
+
+
+@runtime_checkable
+class ChainsDriver(Protocol):
+    """A driver that builds chains."""
+
+    def require_tester(self) -> None:
+        """WeirError where this machine lacks what it takes to load anything."""
+
+    def cannot_build(self, wanted: ChainWanted) -> str | None:
+        """What it takes and is not there, in a sentence; None: it can be tried."""
+
+    def tester_alone(self, performance: Performance) -> Mapping[str, Ceiling]:
+        """What the tester can do without a cloud, by frame; measured once."""
+
+    def chain(self, wanted: ChainWanted, within_s: float) -> AbstractContextManager[Chain]:
+        """For the body; taken down after it, however it ends. CloudError if it does not stand, or nothing
+        comes through."""

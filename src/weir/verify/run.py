@@ -14,11 +14,11 @@ from weir.base.error import WeirError
 from weir.base.record import spec_sha256
 from weir.fabric import stop_signals
 from weir.fabric.process import printable
-from weir.lab.application import Application
 from weir.lab.sut import SutFile, SutSla
 from weir.results.result import Verdict
 from weir.results.verification import CaseResult, SuiteResult, Verification
 from weir.verify.case import Case, Running, Suite
+from weir.verify.chains.level import chain_verdicts
 from weir.verify.driver import CannotRunError, Driver
 from weir.verify.sip.level import call_verdicts
 
@@ -75,6 +75,7 @@ class Run:
         *,
         keep: Keep,
         told: Told,
+        say: Callable[[str], None] = lambda _said: None,
     ) -> None:
         self._sut = sut
         self._suites = {suite.name: suite for suite in suites}
@@ -82,6 +83,7 @@ class Run:
         self.found = found
         self._keep = keep
         self._told = told
+        self._say = say
 
     def run(self) -> Verification:
         """To its end, or to Ctrl-C: then it is interrupted. WeirError where nothing can be verified."""
@@ -107,6 +109,7 @@ class Run:
             timed = not self._suites[suite.name].measures
             suite.verdicts = [
                 *verdicts(suite, self._sut.sla, timed=timed),
+                *chain_verdicts(suite, self._sut.sla.chains),
                 *call_verdicts(suite, self._sut.sla.calls),
             ]
         found.finished_at = datetime.now(UTC).isoformat(timespec="seconds")
@@ -122,9 +125,10 @@ class Run:
                     continue
                 stop_signals.check()
                 wanted = next(one for one in self._suites[suite.name].cases if one.name == case.name)
-                found, interrupted = executed(
-                    wanted, self._driver, self._sut.case_time_limit_s, self._sut.application
+                running = Running(
+                    self._driver, self._sut.case_time_limit_s, self._sut.application, say=self._say
                 )
+                found, interrupted = executed(wanted, running)
                 suite.cases[number] = found
                 self._keep(self.found)
                 if interrupted:
@@ -132,13 +136,15 @@ class Run:
                 self._told(suite, found)
 
 
-def executed(case: Case, driver: Driver, limit_s: float, application: Application) -> tuple[CaseResult, bool]:
+def executed(case: Case, running: Running) -> tuple[CaseResult, bool]:
     """One case, to its end, and whether that was Ctrl-C: then it counts as not run. An error of the cloud's
     is its outcome."""
-    running = Running(driver, limit_s, application)
     found = CaseResult(name=case.name, title=case.title)
     interrupted = False
     try:
+        lacking = case.lacks(running.driver)
+        if lacking is not None:
+            raise CannotRunError(lacking)
         case.run(running)
         running.left_s()
         found.outcome = "passed"
@@ -158,7 +164,7 @@ def executed(case: Case, driver: Driver, limit_s: float, application: Applicatio
     for one in found.operations:
         one.found = _plain(one.found)
     found.not_removed = _plain(running.not_removed) if running.not_removed is not None else None
-    found.calls, found.capacity = running.calls, running.capacity
+    found.calls, found.capacity, found.chains = running.calls, running.capacity, running.chains
     if found.not_removed is not None and found.outcome in ("passed", "skipped"):
         found.outcome, found.why = "failed", f"what it made could not be removed: {found.not_removed}"
     return found, interrupted

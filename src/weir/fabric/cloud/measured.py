@@ -59,12 +59,16 @@ class MeasuredCloud:
         return CloudWatch(self._topology, switches, self._counters.ports)
 
     def ask_gateways(self) -> None:
-        """Every host that sends says a word to the host outside, by its own TCP/IP stack: so it asks for its
-        gateway, and switches learn where that is. The tester asks nobody."""
-        assert self._topology.tester is not None
-        for name in self._topology.tester.senders:
-            with namespace.inside(self._topology.namespace(name)), socket(AF_INET, SOCK_DGRAM) as word:
-                word.sendto(b"", (self._topology.outside, TO_PORT))
+        """Every host that sends says a word to the host outside, and that one to the first function, by its
+        own TCP/IP stack: so it asks for its gateway, and switches learn where that is. The tester asks
+        nobody."""
+        topology = self._topology
+        assert topology.tester is not None
+        for name in topology.tester.senders:
+            shared = topology.shared
+            to = topology.outside if name != OUTSIDE or shared is None else shared.functions[0].address
+            with namespace.inside(topology.namespace(name)), socket(AF_INET, SOCK_DGRAM) as word:
+                word.sendto(b"", (to, TO_PORT))
 
     def keep_neighbours(self) -> int:
         """What hosts and routers have learnt of each other's MAC addresses by now, they know from now on: an

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from weir.base.cloud import OUTSIDE, CloudTester, CloudTopology
+from weir.base.cloud import NETWORK_NODE, OUTSIDE, CloudTester, CloudTopology
 from weir.base.step import Step
 from weir.lab.tenants import TenantsFile
 from weir.plan.cloud import names
@@ -34,6 +34,8 @@ def tester_steps(topology: CloudTopology) -> Iterator[Step]:
     if tester is None:
         return
     yield ruleset(topology.namespace(OUTSIDE), "iptables", _DISCARDED, "discard what was counted outside")
+    if OUTSIDE in tester.senders:
+        yield from chain_steering(topology, tester)
     for node in topology.compute_nodes():
         taps = [
             names.InstancePort.of(network, one).tap
@@ -67,6 +69,18 @@ def steering(
     )
 
 
+def chain_steering(topology: CloudTopology, tester: CloudTester) -> Iterator[Step]:
+    """Of a chain of functions: at the network node's way in, and in each function."""
+    yield steering(
+        topology, NETWORK_NODE, [names.EXTERNAL_INTERFACE], tester, "what the tester sends outside"
+    )
+    if not tester.vcpus:
+        return
+    of_functions = tester.model_copy(update={"system_cores": tester.system_cores[: tester.vcpus]})
+    for name in topology.shared_functions():
+        yield steering(topology, name, [names.HOST_INTERFACE], of_functions, f"what {name} forwards")
+
+
 def tester_areas(tester: CloudTester) -> Iterator[AreaConfig]:
     """A generator at each host that sends, and a receiver outside."""
     for name in tester.senders:
@@ -77,7 +91,8 @@ def tester_areas(tester: CloudTester) -> Iterator[AreaConfig]:
 def tester_ports(topology: CloudTopology, tester: CloudTester) -> Iterator[PortConfig]:
     """Theirs."""
     for name in tester.senders:
-        yield _port(topology, name, _RING_FRAMES_SENDING)
+        if name != RECEIVER:
+            yield _port(topology, name, _RING_FRAMES_SENDING)
     yield _port(topology, RECEIVER, _RING_FRAMES)
 
 

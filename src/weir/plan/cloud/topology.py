@@ -25,6 +25,7 @@ from weir.base.cloud import (
 )
 from weir.base.topology import token_of
 from weir.lab.tenants import Tenant, TenantFunction, TenantsFile
+from weir.lab.tenants_measure import TenantsCores
 from weir.plan.cloud.routers import ROUTERS
 from weir.plan.topology import PlanError
 
@@ -70,20 +71,29 @@ def measured_topology(tenants: TenantsFile, deployment: str, cpus: Sequence[int]
     """The same with a tester, on these CPUs of the machine. PlanError if they are too few, or not those that
     the file names."""
     topology = cloud_topology(tenants, deployment)
-    tester = tenants.cores.tester if tenants.cores.tester is not None else min(cpus)
-    system = tenants.cores.system or tuple(cpu for cpu in sorted(cpus) if cpu != tester)
-    missing = sorted({tester, *system} - set(cpus))
-    if missing:
-        raise PlanError(f"this machine gives no CPU {missing[0]}; expected cores of {sorted(cpus)}")
-    if len({tester, *system}) < FEWEST_CORES:
-        raise PlanError("a cloud is measured on two CPUs or more: one is the tester's, and there is no other")
     sending = len(topology.networks) if tenants.measure.background is not None else max(tenants.sending())
     empty = [one.name for one in topology.networks[:sending] if not one.hosts]
     if empty:
         raise PlanError(f"{empty[0]} has no instance that could send; expected one or more")
     senders = tuple(network.hosts[0].name for network in topology.networks[:sending])
-    made = CloudTester(core=tester, system_cores=system, senders=senders)
-    return topology.model_copy(update={"tester": made, "router_core": None})
+    return with_tester(topology, cloud_tester(tenants.cores, cpus, senders))
+
+
+def with_tester(topology: CloudTopology, tester: CloudTester) -> CloudTopology:
+    """The same, measured."""
+    return topology.model_copy(update={"tester": tester, "router_core": None})
+
+
+def cloud_tester(cores: TenantsCores, cpus: Sequence[int], senders: tuple[str, ...]) -> CloudTester:
+    """On these CPUs of the machine. PlanError if they are too few, or not those that the file names."""
+    tester = cores.tester if cores.tester is not None else min(cpus)
+    system = cores.system or tuple(cpu for cpu in sorted(cpus) if cpu != tester)
+    missing = sorted({tester, *system} - set(cpus))
+    if missing:
+        raise PlanError(f"this machine gives no CPU {missing[0]}; expected cores of {sorted(cpus)}")
+    if len({tester, *system}) < FEWEST_CORES:
+        raise PlanError("a cloud is measured on two CPUs or more: one is the tester's, and there is no other")
+    return CloudTester(core=tester, system_cores=system, senders=senders)
 
 
 class _Place(NamedTuple):

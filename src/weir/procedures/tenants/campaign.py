@@ -31,6 +31,7 @@ from weir.procedures.tenants.fidelity import fidelity
 from weir.procedures.tenants.standing import RunningCloud, standing_cloud
 from weir.procedures.tenants.tcp import tcp_case
 from weir.protocol import DataPlaneTester
+from weir.protocol.traffic import TrafficConfigure
 from weir.results.result import Case, Ceiling, Result, Setup
 from weir.results.tenants import Tenants, TenantsTcp
 from weir.store.store import Store
@@ -80,7 +81,7 @@ class TenantsCampaign:
                 for topology in self._clouds:
                     stop_signals.check()
                     self._progress.setup(self._named(topology))
-                    with standing_cloud(self._tenants, topology) as on:
+                    with standing_cloud(topology, self._first(topology)) as on:
                         self._measure(result, on, alone)
             except KeyboardInterrupt:
                 result.interrupted = True
@@ -107,6 +108,10 @@ class TenantsCampaign:
                 self._progress.event,
                 watched=Watched(loop.cores, self._state),
             )
+
+    def _first(self, topology: CloudTopology) -> TrafficConfigure:
+        assert topology.tester is not None
+        return tenant_streams(topology, self._tenants, self._frames[0], len(topology.tester.senders))
 
     def _measure(self, result: Result, on: RunningCloud, alone: dict[str, Ceiling]) -> None:
         """All numbers of tenants, first by the tester, then over TCP."""

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from weir.base.cloud import CloudTopology
+from weir.base.cloud import OUTSIDE, CloudTester, CloudTopology
 from weir.plan.cloud.routers import ROUTERS
 from weir.plan.cloud.security import SECURITIES
 
@@ -20,12 +20,24 @@ def fidelity(topology: CloudTopology, datapath: str) -> list[str]:
         "of all nodes together, and none is that of a node with a machine of its own.",
         f"The nodes' switches: {datapath}. Between nodes: {topology.isolation}.",
         SECURITIES[topology.security].sentence,
-        _routers(topology),
-        f"The tester polls on core {tester.core}, sends at the tenants' hosts as their TCP/IP stacks would, "
-        f"and takes what arrives at the host outside; the kernel steers what was sent to {cores} "
-        "(receive packet steering), so that a sender does not forward its own packets.",
+        _INSTANCES if OUTSIDE in tester.senders else _routers(topology),
+        f"The tester polls on core {tester.core}, {_sends(tester)}; the kernel steers what was sent to "
+        f"{cores} (receive packet steering), so that a sender does not forward its own packets.",
         "Hosts and routers keep what they have learnt of each other's MAC addresses: no ARP within trials.",
     ]
+
+
+_INSTANCES = (
+    "Instances are network namespaces, in which Linux forwards (IP) between the packets that come and go at "
+    "their one interface: no hypervisor is between them and their node."
+)
+
+
+def _sends(tester: CloudTester) -> str:
+    if OUTSIDE in tester.senders:
+        return "sends at the host outside, and takes there what comes back"
+    sends = "sends at the tenants' hosts as their TCP/IP stacks would"
+    return f"{sends}, and takes what arrives at the host outside"
 
 
 def _routers(topology: CloudTopology) -> str:

@@ -15,13 +15,15 @@ from weir.fabric import stop_signals
 from weir.fabric.cloud.deployed import deployed_cloud
 from weir.fabric.cloud.measured import MeasuredCloud
 from weir.fabric.outside import TakenWatch
-from weir.lab.tenants import TenantsFile
+from weir.measure import SutCounters
+from weir.measure.accounting import counted, lost_between
+from weir.measure.one_case import where_dropped
 from weir.plan import SOCKET
 from weir.plan.cloud import cloud_steps
 from weir.plan.cloud.data_plane import cloud_configuration
-from weir.plan.cloud.tester import tenant_streams
 from weir.protocol import DataPlaneClient, DataPlaneTester
 from weir.protocol.ledger import Hello
+from weir.protocol.traffic import TrafficConfigure
 
 _FIRST_PACKETS, _FIRST_S, _TRIES = 20.0, 0.25, 20
 """A second of each, and for how long: until the first way is known, packets wait or are lost."""
@@ -41,9 +43,9 @@ class RunningCloud:
 
 
 @contextmanager
-def standing_cloud(tenants: TenantsFile, topology: CloudTopology) -> Iterator[RunningCloud]:
+def standing_cloud(topology: CloudTopology, first: TrafficConfigure) -> Iterator[RunningCloud]:
     """Deployed, its tester configured and polling, its hosts knowing their neighbours; taken down after the
-    body, however it ends. FabricError, DataPlaneError."""
+    body, however it ends. `first`: streams that all arrive then. FabricError, DataPlaneError."""
     began = time.monotonic()
     with deployed_cloud(cloud_steps(topology), topology) as deployment:
         cloud = MeasuredCloud(deployment, topology)
@@ -53,7 +55,7 @@ def standing_cloud(tenants: TenantsFile, topology: CloudTopology) -> Iterator[Ru
             polling(deployment, topology) as (client, hello),
         ):
             cloud.ask_gateways()
-            _first_packets(client, tenants, topology)
+            _first_packets(DataPlaneTester(client), cloud.counters, first)
             cloud.keep_neighbours()
             took_s = round(time.monotonic() - began, 3)
             yield RunningCloud(topology, deployment, client, hello, cloud, cores, took_s)
@@ -72,24 +74,22 @@ def polling(
         yield client, hello
 
 
-def _first_packets(client: DataPlaneClient, tenants: TenantsFile, topology: CloudTopology) -> None:
-    """A few of every host that sends, until some of each have arrived. FabricError that names one whose
-    packets never do."""
-    assert topology.tester is not None
-    senders = topology.tester.senders
-    config = tenant_streams(topology, tenants, str(tenants.traffic.frames[0]), len(senders))
-    tester = DataPlaneTester(client)
+def _first_packets(tester: DataPlaneTester, counters: SutCounters, config: TrafficConfigure) -> None:
+    """A few of each stream, until some of each have arrived. FabricError that names a sender whose packets
+    never do, and where they were lost."""
     tester.configure_traffic(config)
-    lacking = dict(enumerate(senders))
+    lacking = {stream.id: stream.port for stream in config.streams}
+    before = counted(tester.ledger(), counters())
     for _ in range(_TRIES):
-        rates_pps = dict.fromkeys(range(len(senders)), _FIRST_PACKETS)
+        rates_pps = dict.fromkeys((stream.id for stream in config.streams), _FIRST_PACKETS)
         for stream in tester.run(rates_pps, _FIRST_S, 1.0).streams:
             if stream.delivered:
                 lacking.pop(stream.id, None)
         if not lacking:
             return
         stop_signals.check()
+    lost = where_dropped(lost_between(before, counted(tester.ledger(), counters())))
     raise FabricError(
-        f"nothing that {next(iter(lacking.values()))} sends arrives outside",
+        f"nothing that {next(iter(lacking.values()))} sends arrives outside; lost were {lost}",
         "see what its filters drop: `weir deploy` the lab, `weir exec` a ping there, and `weir inspect`",
     )

@@ -12,7 +12,7 @@ import math
 import secrets
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 
 from weir import fabric, plan
@@ -29,14 +29,26 @@ from weir.fabric.cloud.system.run import console
 from weir.fabric.cloud.system.tree import intact, tree
 from weir.fabric.function.control_group import ControlGroup
 from weir.fabric.openvswitch import call, version, vsctl
+from weir.lab.performance import Performance
 from weir.lab.sut import SutFile
 from weir.lab.tenants import Cloud, IngressRule, SystemOptions, Tenant, TenantsFile
 from weir.plan.cloud import cloud_steps, cloud_topology
 from weir.plan.cloud.names import HOST_INTERFACE, INNER, OUTER, dhcp_port, ovs_directory
-from weir.verify.driver import ACTIVE, CloudError, HostsWanted, Resource, ServerWanted, Service, StackWanted
+from weir.results.result import Ceiling
+from weir.verify.driver import (
+    ACTIVE,
+    ChainWanted,
+    CloudError,
+    HostsWanted,
+    Resource,
+    ServerWanted,
+    Service,
+    StackWanted,
+)
+from weir.verify.drivers.local_chain import PROJECT, LocalChain, LocalChains
 from weir.verify.drivers.local_hosts import LocalHosts
 
-PROJECT, OTHER = "weir-project", "weir-other"
+OTHER = "weir-other"
 SSH_PORT = 22
 SUBNET = "10.0.0.0/24"
 _INGRESS = (
@@ -52,6 +64,7 @@ class LocalDriver:
     def __init__(self, sut: SutFile, directory: Path) -> None:
         self._sut = sut
         self._directory = directory
+        self._chains = LocalChains(sut)
 
     @property
     def system(self) -> str:
@@ -110,6 +123,22 @@ class LocalDriver:
         """Instances without a system of their own, in which programs of this host run."""
         with self._deployed(self._topology(StackWanted(), bare=len(wanted.names))) as (deployment, topology):
             yield LocalHosts(deployment, topology, wanted)
+
+    def require_tester(self) -> None:
+        """FabricError where it cannot stand."""
+        self._chains.require_tester()
+
+    def cannot_build(self, wanted: ChainWanted) -> str | None:
+        """What a chain takes and is not there."""
+        return self._chains.cannot_build(wanted)
+
+    def tester_alone(self, performance: Performance) -> Mapping[str, Ceiling]:
+        """Measured once."""
+        return self._chains.tester_alone(performance)
+
+    def chain(self, wanted: ChainWanted, within_s: float) -> AbstractContextManager[LocalChain]:  # noqa: ARG002
+        """In a cloud of its own, as a stack is."""
+        return self._chains.chain(wanted)
 
     def _topology(self, wanted: StackWanted, *, bare: int = 0) -> CloudTopology:
         """With the servers' scripts, which know each other's addresses. `bare`: instances without a system,

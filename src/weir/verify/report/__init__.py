@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from weir.results.result import Verdict
 from weir.results.verification import CaseResult, SuiteResult, Verification
 
 HEAD = ("case", "outcome", "time, s", "what it shows, and why it failed")
@@ -41,3 +44,32 @@ def said(case: CaseResult) -> str:
     words = f"{case.title}: {case.why}" if case.why else case.title
     left = case.not_removed is not None and case.not_removed not in words
     return f"{words}; not removed: {case.not_removed}" if left else words
+
+
+LIMITS = ("limit", "outcome", "promised", "found")
+
+
+def limits(found: Verification) -> Iterator[list[str]]:
+    """Every limit of the service level, in the order of LIMITS."""
+    for one in found.verdicts():
+        yield [
+            one.criterion,
+            f"{one.outcome}: {one.why}" if one.why else one.outcome,
+            promised(one),
+            amount(one.found, one.unit) if one.found is not None else "–",
+        ]
+
+
+def promised(one: Verdict) -> str:
+    """ "at most 30 s", "at least 10,000 pps": a floor says so in its name."""
+    word = "at least" if one.criterion.endswith("at least") else "at most"
+    return f"{word} {amount(one.limit, one.unit)}"
+
+
+_GROUPED = 1000
+"""From here on figures behind the point say nothing."""
+
+
+def amount(value: float, unit: str) -> str:
+    """ "0.0512 share", "19,449 pps"."""
+    return f"{value:,.0f} {unit}".rstrip() if value >= _GROUPED else f"{value:.3g} {unit}".rstrip()

@@ -8,7 +8,9 @@ from xml.etree import ElementTree
 
 from weir.results.result import Verdict
 from weir.results.verification import CaseResult, Verification
+from weir.verify.report import amount, promised
 from weir.verify.report.calls import capacity, fate
+from weir.verify.report.chains import summary
 
 _FORBIDDEN = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """In XML 1.0."""
@@ -60,6 +62,7 @@ def _case(suite: ElementTree.Element, place: str, case: CaseResult) -> None:
         ElementTree.SubElement(one, "skipped", message=_clean(case.why or case.outcome))
     said = [f"{each.seconds:.3f} s  {each.name}: {each.found}" for each in case.operations]
     said += [f"{load.rate_cps:g} calls/s: {fate(load)}" for load in case.calls]
+    said += [summary(load) for load in case.chains]
     if case.capacity is not None:
         said.append(capacity(case.capacity))
     if said:
@@ -68,8 +71,8 @@ def _case(suite: ElementTree.Element, place: str, case: CaseResult) -> None:
 
 def _verdict(suite: ElementTree.Element, place: str, verdict: Verdict) -> None:
     one = ElementTree.SubElement(suite, "testcase", classname=place, name=verdict.criterion)
-    if verdict.outcome == "missed":
-        message = f"{verdict.found:g} {verdict.unit}, at most {verdict.limit:g}"
+    if verdict.outcome == "missed" and verdict.found is not None:
+        message = f"{amount(verdict.found, verdict.unit)}, {promised(verdict)}"
         ElementTree.SubElement(one, "failure", message=message)
     elif verdict.outcome == "not judged":
         ElementTree.SubElement(one, "error", message=_clean(verdict.why or ""))

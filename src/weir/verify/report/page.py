@@ -12,7 +12,7 @@ from weir.report.page import joined
 from weir.report.page.document import MARK
 from weir.report.page.markup import raw, sheet, tag
 from weir.results.verification import CaseResult, SuiteResult, Verification
-from weir.verify.report import PAGE_HEAD, calls, headline, lines
+from weir.verify.report import LIMITS, PAGE_HEAD, calls, chains, headline, limits, lines
 
 _STYLES = ("colours.css", "page.css", "sheets.css", "print.css")
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
@@ -89,6 +89,7 @@ def _suite(suite: SuiteResult) -> Markup:
     left = suite.count("not run")
     operations = [row for case in suite.cases for row in _operations(case)]
     shown = [sheet(suite.title, PAGE_HEAD, _columns(suite), len(PAGE_HEAD) - 1, wrap=True)]
+    shown += _chains(suite)
     shown += _calls(suite)
     if operations:
         inner = sheet("Turn-around times", ("case", "operation", "gave", "time, s"), operations, 3, wrap=True)
@@ -96,6 +97,14 @@ def _suite(suite: SuiteResult) -> Markup:
     return _section(
         suite.name, suite.name.capitalize(), f"{words}{f', {left} not run' if left else ''}.", *shown
     )
+
+
+def _chains(suite: SuiteResult) -> Iterator[Markup]:
+    for one in chains.tables(suite):
+        yield sheet(one.title, one.head, one.rows, one.words, wrap=True)
+    said = chains.sentences(suite)
+    if said:
+        yield tag("ul", [tag("li", sentence) for sentence in said], class_="plain")
 
 
 def _calls(suite: SuiteResult) -> Iterator[Markup]:
@@ -122,16 +131,7 @@ def _operations(case: CaseResult) -> Iterator[list[str]]:
 
 
 def _level(found: Verification) -> Markup:
-    rows = [
-        [
-            one.criterion,
-            one.outcome + (f": {one.why}" if one.why else ""),
-            f"{one.limit:g} {one.unit}",
-            f"{one.found:.3g} {one.unit}" if one.found is not None else "–",
-        ]
-        for one in found.verdicts()
-    ]
-    table = sheet("Limits", ("limit", "outcome", "at most", "found"), rows, 2, wrap=True)
+    table = sheet("Limits", LIMITS, list(limits(found)), 2, wrap=True)
     return _section("level", "Service level", "What was promised, and what was found.", table)
 
 

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from weir.report import blocks
 from weir.results.verification import SuiteResult, Verification
-from weir.verify.report import HEAD, calls, headline, lines
+from weir.verify.report import HEAD, LIMITS, calls, chains, headline, limits, lines
 
 _STYLES = {"passed": "green", "failed": "bold red", "skipped": "yellow", "not run": "dim"}
 _COLUMNS = 110
@@ -26,20 +26,28 @@ def show(found: Verification, console: Console) -> None:
         for name, outcome, seconds, said in lines(suite):
             table.add_row(name, Text(outcome, style=_STYLES[outcome]), seconds, said)
         blocks.show(table, console, _COLUMNS)
+        _chains(suite, console)
         _calls(suite, console)
     level = blocks.table("\nService level")
-    for index, name in enumerate(("limit", "at most", "found", "")):
-        level.add_column(name, justify="right" if index in (1, 2) else "left", overflow="fold")
-    for one in found.verdicts():
-        value = f"{one.found:.3g} {one.unit}" if one.found is not None else "–"
-        level.add_row(
-            one.criterion,
-            f"{one.limit:g} {one.unit}",
-            value,
-            one.outcome + (f": {one.why}" if one.why else ""),
-        )
+    for index, name in enumerate(LIMITS):
+        level.add_column(name, justify="right" if index in (2, 3) else "left", overflow="fold")
+    for row in limits(found):
+        level.add_row(*row)
     blocks.show(level, console, _COLUMNS)
     for rest in blocks.listed("\nWhat this says of other clouds", found.fidelity, "bold"):
+        blocks.show(rest, console, _COLUMNS)
+
+
+def _chains(suite: SuiteResult, console: Console) -> None:
+    for one in chains.tables(suite):
+        table = blocks.table(f"\n{one.title}")
+        for index, name in enumerate(one.head):
+            table.add_column(name, justify="left" if index < one.words else "right", overflow="fold")
+        for row in one.rows:
+            table.add_row(*row)
+        blocks.show(table, console, _COLUMNS)
+    said = chains.sentences(suite)
+    for rest in blocks.listed("\nWhat these rates rest on", said, "bold") if said else ():
         blocks.show(rest, console, _COLUMNS)
 
 

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Chains of a suite's cases, as tables and sentences: rates, delays, and where every packet went."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from weir.report import numbers, rates
+from weir.report.summary import frame_label
+from weir.results.chains import ChainLoad
+from weir.results.result import Throughput
+from weir.results.verification import SuiteResult
+
+_PLACES = 3
+
+
+class Table(NamedTuple):
+    """`words`: columns of text, the first ones."""
+
+    title: str
+    head: tuple[str, ...]
+    rows: list[list[str]]
+    words: int
+
+
+def tables(suite: SuiteResult) -> Iterator[Table]:
+    """Those that have rows; none of a suite without chains."""
+    loads = [(case.name, load) for case in suite.cases for load in case.chains]
+    for one in (
+        Table("Rates", _RATES, list(_rates(loads)), 4),
+        Table("Latency", _DELAYS, list(_delays(loads)), 4),
+        Table("Where every packet of the trials went", _LEDGER, list(_ledger(loads)), 3),
+    ):
+        if one.rows:
+            yield one
+
+
+_Named = list[tuple[str, ChainLoad]]
+_RATES = ("case", "frame", "goal", "letters", "flows", "pps", "Mbit/s (L1)", "times the first")
+_DELAYS = ("case", "frame", "load", "direction", "flows", "pps", "P50, µs", "P99, µs", "max, µs", "lost")
+_LEDGER = (
+    "case", "frame", "most was lost at", "flows", "trials", "not used", "offered", "delivered", "lost",
+    "unaccounted for",
+)  # fmt: skip
+
+
+def _rates(loads: _Named) -> Iterator[list[str]]:
+    for name, load in loads:
+        for one in load.case.throughput:
+            yield [
+                name,
+                frame_label(load.case.frame),
+                f"{one.goal} (loss {numbers.share(one.goal_loss_ratio)})",
+                rates.flags(one) or numbers.NONE,
+                str(load.flows),
+                _pps(one),
+                f"{one.l1_bps / 1e6:,.1f}" if one.l1_bps is not None else numbers.NONE,
+                _ratio(one, _first(loads, load, one.goal)),
+            ]
+
+
+def _pps(one: Throughput) -> str:
+    """ "11,240", or of a search that ran out of time "9,800–11,300"."""
+    ends = rates.interval_pps(one) or ((one.load_pps,) if one.load_pps is not None else ())
+    return "–".join(f"{end:,.0f}" for end in ends) or numbers.NONE
+
+
+def _first(loads: _Named, load: ChainLoad, goal: str) -> Throughput | None:
+    """Of the same chain, traffic and goal in the first way to build it."""
+    return next(
+        (
+            each
+            for _, other in loads
+            if (other.chain, other.case.frame, other.flows) == (load.chain, load.case.frame, load.flows)
+            for each in other.case.throughput
+            if each.goal == goal
+        ),
+        None,
+    )
+
+
+def _ratio(one: Throughput, base: Throughput | None) -> str:
+    found = rates.compared(one, base)
+    return found.text if isinstance(found, rates.Ratio) and found is not rates.ITSELF else numbers.NONE
+
+
+def _delays(loads: _Named) -> Iterator[list[str]]:
+    for name, load in loads:
+        for point in load.case.delays:
+            for trial in point.trials[-1:]:
+                for stream in trial.streams:
+                    late = stream.latency
+                    times = (late.p50_us, late.p99_us, late.max_us) if late is not None else (None,) * 3
+                    yield [
+                        name,
+                        frame_label(load.case.frame),
+                        point.load if trial.valid else f"{point.load} (not valid)",
+                        stream.direction,
+                        str(load.flows),
+                        f"{point.load_pps:,.0f}",
+                        *map(numbers.in_us, times),
+                        numbers.share(1 - stream.delivered / stream.offered if stream.offered else None),
+                    ]
+
+
+def _ledger(loads: _Named) -> Iterator[list[str]]:
+    for name, load in loads:
+        found = load.ledger()
+        lost = found.offered - found.delivered
+        places = [f"{one.place} ({one.reason}) {one.packets:,}" for one in found.lost[:_PLACES]]
+        yield [
+            name,
+            frame_label(load.case.frame),
+            ", ".join(places) or "nowhere",
+            str(load.flows),
+            str(found.trials),
+            str(found.not_used),
+            *(numbers.count(packets) for packets in (found.offered, found.delivered, lost, found.residual)),
+        ]
+
+
+def sentences(suite: SuiteResult) -> list[str]:
+    """What to bear in mind of rates, what the letters mean, and what all of it rests on."""
+    loads = [load for case in suite.cases for load in case.chains]
+    every = [(load, one) for load in loads for one in load.case.throughput]
+    said = [f"{load.title}, {one.goal}: {one.why}" for load, one in every if one.why]
+    letters = dict.fromkeys(letter for _, one in every for letter in rates.flags(one))
+    said += [f"{letter}: {rates.FLAGS[letter]}." for letter in rates.FLAGS if letter in letters]
+    ceilings = {
+        (load.case.frame, load.case.ceiling.max_pps) for load in loads if load.case.ceiling is not None
+    }
+    said += [
+        f"The tester alone, in loopback, with frames of {frame_label(frame)}: {pps:,.0f} pps."
+        for frame, pps in sorted(ceilings)
+    ]
+    said += [sentence for load in loads for sentence in load.fidelity]
+    return list(dict.fromkeys(said))
+
+
+def summary(load: ChainLoad) -> str:
+    """ "PVP generic, 64 B, 1 flow: NDR 11,240 pps, PDR 12,003 pps; 81 trials, …"."""
+    found = load.ledger()
+    said = ", ".join(f"{one.goal} {_pps(one)} pps" for one in load.case.throughput)
+    return (
+        f"{load.title}: {load.case.problem or said or 'nothing was found'}; {found.trials} trials, "
+        f"{found.offered:,} offered = {found.delivered:,} delivered + "
+        f"{found.offered - found.delivered - found.residual:,} lost, {found.residual} unaccounted for"
+    )
