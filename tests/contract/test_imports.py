@@ -68,7 +68,10 @@ PYTHON_MAY_IMPORT: dict[str, frozenset[str]] = {
     "explain": frozenset({"results"}),
     "comparison": frozenset({"results", "report"}),
     "verify": frozenset({"fabric", "plan", "results"}),
-    "verify.suites": frozenset({"verify.case", "verify.driver", "verify.sip", "results.calls"}),
+    "verify.suites": frozenset(
+        {"verify.case", "verify.driver", "verify.sip", "verify.sanity", "results.calls", "results.scenario"}
+    ),
+    "verify.sanity": frozenset({"verify.case", "verify.driver", "results"}),
     "verify.sip": frozenset({"verify.case", "verify.driver", "ims", "measure", "results"}),
     "ims": frozenset(),
     "verify.report": frozenset({"report", "results"}),

@@ -15,11 +15,12 @@ from weir.base.record import ONE_OR_MANY, SCHEMA_ID, LabSection, listed
 from weir.lab.application import Application, CallLimits
 from weir.lab.lab import Name
 from weir.lab.read_checked import read_checked
+from weir.lab.sanity import Sanity, ScenarioSla
 from weir.lab.source import FileKind
 from weir.lab.units import Seconds
 
 SUT = FileKind("a system under test", "sut.yml", "weir, name, driver")
-SuiteName = Literal["healthcheck", "application"]
+SuiteName = Literal["healthcheck", "sanity", "application"]
 SUITES: tuple[SuiteName, ...] = get_args(SuiteName)
 DriverName = Literal["local", "openstack"]
 ImageFormat = Literal["qcow2", "raw", "vmdk", "vhd", "iso"]
@@ -94,6 +95,7 @@ class SutSla(LabSection):
     time_s: CaseTimes = Field(
         default=CaseTimes(), description="that a case takes, clean-up left out; not of cases that measure"
     )
+    scenarios: ScenarioSla = Field(default=ScenarioSla(), description="of each scenario of `sanity`")
     calls: CallLimits = Field(default=CallLimits(), description="of `sip_calls`")
 
 
@@ -112,6 +114,7 @@ class SutFile(LabSection):
     suites: Annotated[tuple[SuiteName, ...], ONE_OR_MANY, BeforeValidator(listed)] = Field(
         default=SUITES, min_length=1, description="what `--suite all` runs"
     )
+    sanity: Sanity = Field(default_factory=Sanity, description="the scenarios of the suite of that name")
     application: Application = Field(
         default_factory=Application, description="functions and calls of the suite of that name"
     )

@@ -9,6 +9,7 @@ from weir.base.record import Record, document_schema
 from weir.results.calls import CallCapacity, CallLoad
 from weir.results.document import VERIFICATION_VERSION, Document
 from weir.results.result import Fingerprint, Verdict
+from weir.results.scenario import ScenarioLoad
 
 CaseOutcome = Literal["passed", "failed", "skipped", "not run"]
 
@@ -41,6 +42,8 @@ class CaseResult(Record):
     """Of a case that offers calls: each load, in order."""
     capacity: CallCapacity | None = None
     """Of a case that searches for it."""
+    scenario: ScenarioLoad | None = None
+    """Of a case that does one several times."""
     not_removed: str | None = None
     """What the clean-up could not remove, and why; None: nothing is left."""
 

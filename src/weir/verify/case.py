@@ -4,14 +4,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from weir.base.error import WeirError
 from weir.fabric import stop_signals
 from weir.lab.application import Application
+from weir.lab.sut import SutFile
 from weir.results.calls import CallCapacity, CallLoad
+from weir.results.scenario import ScenarioLoad
 from weir.results.verification import Operation
 from weir.verify.driver import (
     ACTIVE,
@@ -21,7 +23,10 @@ from weir.verify.driver import (
     Hosts,
     HostsDriver,
     HostsWanted,
+    Iteration,
     Resource,
+    ScenarioDriver,
+    ScenarioWanted,
     Stack,
     StackWanted,
 )
@@ -44,6 +49,7 @@ class Running:
     operations: list[Operation] = field(default_factory=list)
     calls: list[CallLoad] = field(default_factory=list)
     capacity: CallCapacity | None = None
+    scenario_load: ScenarioLoad | None = None
     clean_up_s: float = 0.0
     not_removed: str | None = None
     began_s: float = field(init=False)
@@ -114,6 +120,21 @@ class Running:
             yield standing
 
     @contextmanager
+    def scenario(self, wanted: ScenarioWanted) -> Iterator[Sequence[Iteration]]:
+        """Done by the driver, as often as wanted. CannotRunError where it has no such thing."""
+        driver = self.driver
+        if not isinstance(driver, ScenarioDriver):
+            raise CannotRunError("this driver's cloud has no API that scenarios could ask")
+        held = ExitStack()
+        try:
+            found = held.enter_context(driver.scenario(wanted, self.left_s()))
+        except CloudError as error:
+            self.clean_up_s += error.clean_up_s
+            raise
+        with self._cleaned_up(held):
+            yield found
+
+    @contextmanager
     def _cleaned_up(self, held: ExitStack) -> Iterator[None]:
         try:
             yield
@@ -155,9 +176,15 @@ class Suite:
     name: str
     title: str
     cases: tuple[Case, ...]
+    planned: Callable[[SutFile], tuple[Case, ...]] | None = None
+    """Of a suite whose cases are those that the file asks for."""
     require: Callable[[Driver, Application], None] = lambda _driver, _application: None
     """WeirError where none of them can be run: this machine lacks what it takes."""
     fidelity: tuple[str, ...] = ()
     """What its results say of other clouds, in sentences."""
     measures: bool = False
     """Its cases take the time that they are given: it is not judged."""
+
+    def of(self, sut: SutFile) -> Suite:
+        """With the cases that the file asks for."""
+        return replace(self, cases=self.planned(sut)) if self.planned is not None else self

@@ -147,6 +147,7 @@ def executed(case: Case, driver: Driver, limit_s: float, application: Applicatio
     found.clean_up_seconds = round(running.clean_up_s, 3)
     found.operations, found.not_removed = running.operations, running.not_removed
     found.calls, found.capacity = running.calls, running.capacity
+    found.scenario = running.scenario_load
     if running.not_removed is not None and found.outcome in ("passed", "skipped"):
         found.outcome, found.why = "failed", f"what it made could not be removed: {running.not_removed}"
     return found, interrupted

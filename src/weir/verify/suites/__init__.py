@@ -7,6 +7,10 @@ from collections.abc import Mapping
 
 from weir.lab.sut import SuiteName
 from weir.verify.case import Suite
-from weir.verify.suites import application, healthcheck
+from weir.verify.suites import application, healthcheck, sanity
 
-SUITES: Mapping[SuiteName, Suite] = {"healthcheck": healthcheck.SUITE, "application": application.SUITE}
+SUITES: Mapping[SuiteName, Suite] = {
+    "healthcheck": healthcheck.SUITE,
+    "sanity": sanity.SUITE,
+    "application": application.SUITE,
+}
