@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program that is waited for: it gets what only it may know by a descriptor, and ends with all that it started."""
+"""A program that is waited for: it gets what only it may know by a descriptor, and ends with all that it
+started."""
 
 from __future__ import annotations
 

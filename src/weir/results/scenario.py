@@ -26,8 +26,8 @@ class EarlierTimes(Record):
 
 
 class OperationTimes(Record):
-    """Turn-around times of one operation that succeeded, over all iterations: each, in order, and nearest-rank
-    percentiles of them. A percentile is None where the sample is too small for it."""
+    """Turn-around times of one operation that succeeded, over all iterations: each, in order, and
+    nearest-rank percentiles of them. A percentile is None where the sample is too small for it."""
 
     name: str
     """Rally's: "nova.boot_server"; "iteration": all of one, with what lies between."""

@@ -206,5 +206,5 @@ class ScenarioDriver(Protocol):
     def scenario(
         self, wanted: ScenarioWanted, within_s: float
     ) -> AbstractContextManager[Sequence[Iteration]]:
-        """Done, all of it, when the body begins; what it made is removed after it. CloudError if it was not begun
-        or not ended; CannotRunError where the cloud has no such service, or this user no such right."""
+        """Done, all of it, when the body begins; what it made is removed after it. CloudError if it was not
+        begun or not ended; CannotRunError where the cloud has no such service, or this user no such right."""

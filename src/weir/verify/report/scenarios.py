@@ -30,8 +30,8 @@ def numeric(column: int) -> bool:
 
 
 def rows(suite: SuiteResult, *, operations: bool = True) -> list[list[str]]:
-    """In the order of HEAD; none of a suite without scenarios. `operations`: with those of an iteration; otherwise
-    iterations alone."""
+    """In the order of HEAD; none of a suite without scenarios. `operations`: with those of an iteration;
+    otherwise iterations alone."""
     return [
         _row(case.name, one)
         for case in suite.cases
@@ -83,8 +83,8 @@ def sentences(suite: SuiteResult) -> Iterator[str]:
         (name, one) for name, one in compared if one.earlier and one.earlier.change in ("slower", "faster")
     ]
     yield (
-        f"Compared with {', '.join(sorted(runs))}: of {len(compared)} operations {len(changed)} changed (two-sided "
-        "Mann-Whitney test, 1 % for all of them together; five times each at least)."
+        f"Compared with {', '.join(sorted(runs))}: of {len(compared)} operations {len(changed)} changed "
+        "(two-sided Mann-Whitney test, 1 % for all of them together; five times each at least)."
     )
     for name, one in changed:
         yield f"{name}, {one.name}: {since(one.earlier)}."

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scenarios that can be done by stacks alone, on any driver: what they make is a project's whole network, as the
-cloud builds it, and servers in it. Others need an API."""
+"""Scenarios that can be done by stacks alone, on any driver: what they make is a project's whole network, as
+the cloud builds it, and servers in it. Others need an API."""
 
 from __future__ import annotations
 
@@ -84,7 +84,8 @@ COUNTERPARTS: Mapping[str, Counterpart] = {
         _kinds("image", "server"),
     ),
     "KeystoneBasic.create_and_list_tenants": Counterpart(
-        StackWanted(new_project=True), "make a project beside another one", "list its network", _kinds("network")
+        StackWanted(new_project=True), "make a project beside another one", "list its network",
+        _kinds("network"),
     ),
     "NovaServers.boot_server_and_list_interfaces": Counterpart(
         StackWanted(servers=_SERVER), "boot a server", "list its interfaces, by SSH", _interfaces

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs one task of Rally's. This is a program, in a process of its own, and imports nothing of Weir's.
 
-Its word is the number of a descriptor with a request, in JSON: `platform`, what Rally calls so, with who logs in;
-`task`; `tag`, with which the names of all that Rally makes begin; `poll_s`, how often it looks at what takes its
-time; `report`, the path of a file that is written: Rally's report, or {"refused": why}.
+Its word is the number of a descriptor with a request, in JSON: `platform`, what Rally calls so, with who logs
+in; `task`; `tag`, with which the names of all that Rally makes begin; `poll_s`, how often it looks at what
+takes its time; `report`, the path of a file that is written: Rally's report, or {"refused": why}.
 
 Rally's database is in memory, and gone with this process: there is a password in it.
 """
@@ -55,8 +55,8 @@ def run(request: dict[str, Any]) -> str:
 
 
 def look_often(configuration: Any, poll_s: float) -> None:
-    """Rally sleeps one or two seconds before it looks at what it made, and between looks: that would be most of the
-    time of what is quick."""
+    """Rally sleeps one or two seconds before it looks at what it made, and between looks: that would be most
+    of the time of what is quick."""
     for name in list(configuration.openstack):
         if name.endswith("_prepoll_delay"):
             configuration.set_override(name, 0.0, group="openstack")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Rally's JSON report (revision 1.2) says of one scenario. One that does not fit what was asked for, or does
-not agree with itself, is none."""
+"""What Rally's JSON report (revision 1.2) says of one scenario. One that does not fit what was asked for, or
+does not agree with itself, is none."""
 
 from __future__ import annotations
 
@@ -73,8 +73,8 @@ class _Report(_Read):
 
 
 def read(text: str | bytes, plugin: str, wanted: ScenarioWanted) -> list[Iteration]:
-    """Its iterations, in the order in which they began. CloudError: Rally refused the task, it was not begun, or the
-    report makes no sense."""
+    """Its iterations, in the order in which they began. CloudError: Rally refused the task, it was not begun,
+    or the report makes no sense."""
     try:
         report = _Report.model_validate_json(text)
     except ValidationError as error:

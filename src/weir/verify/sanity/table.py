@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The scenarios of the suite: Chung and Wang's Table A2, which are Functest's of that tier, in its order, with its
-arguments. What a cloud has to say for itself stands as a word of `Of`."""
+"""The scenarios of the suite: Chung and Wang's Table A2, which are Functest's of that tier, in its order,
+with its arguments. What a cloud has to say for itself stands as a word of `Of`."""
 
 from __future__ import annotations
 
@@ -80,7 +80,8 @@ def _scaled(name: str, by: int) -> Template:
     group = {
         "type": "OS::Heat::AutoScalingGroup",
         "properties": {
-            "desired_capacity": 0, "min_size": 0, "max_size": 0, "resource": {"type": "OS::Heat::RandomString"},
+            "desired_capacity": 0, "min_size": 0, "max_size": 0,
+            "resource": {"type": "OS::Heat::RandomString"},
         },
     }  # fmt: skip
     policy = {
@@ -145,7 +146,10 @@ SCENARIOS: tuple[Scenario, ...] = (
         consumer="back-end", write_iops_sec="10", read_iops_sec="1000",
         set_consumer="both", set_write_iops_sec="11", set_read_iops_sec="1001",
     ),
-    _volume("create_and_delete_snapshot", "a snapshot of a volume is made, and deleted", {"force": False}, _ONE_VOLUME),
+    _volume(
+        "create_and_delete_snapshot", "a snapshot of a volume is made, and deleted",
+        {"force": False}, _ONE_VOLUME,
+    ),
     _volume(
         "create_and_delete_volume", "a volume of a size from a range is made, and deleted",
         {"size": {"min": 1, "max": 1}}, _VOLUMES,
@@ -165,12 +169,13 @@ SCENARIOS: tuple[Scenario, ...] = (
         description="a type of volumes that a scenario made",
     ),
     _type(
-        "CinderVolumeTypes.create_volume_type_and_encryption_type", "a type of volumes that are encrypted is made",
+        "CinderVolumeTypes.create_volume_type_and_encryption_type", "a type of encrypted volumes is made",
         description="a type of volumes that a scenario made",
         provider="LuksEncryptor", cipher="aes-xts-plain64", key_size=512, control_location="front-end",
     ),
     Scenario(
-        "GlanceImages.create_and_delete_image", "an image is uploaded, and deleted", (_IMAGE,), IMAGE_S, _UPLOAD
+        "GlanceImages.create_and_delete_image", "an image is uploaded, and deleted",
+        (_IMAGE,), IMAGE_S, _UPLOAD,
     ),
     Scenario(
         "GlanceImages.create_and_list_image", "an image is uploaded, and listed", (_IMAGE,), IMAGE_S, _UPLOAD
@@ -207,10 +212,11 @@ SCENARIOS: tuple[Scenario, ...] = (
         {"network_create_args": {}}, _quotas("network"),
     ),
     _network(
-        "create_and_delete_ports", "a port is made in a network, and deleted", _PORTS, _quotas("network", "port")
+        "create_and_delete_ports", "a port is made in a network, and deleted",
+        _PORTS, _quotas("network", "port"),
     ),
     _network(
-        "create_and_delete_routers", "a network, a subnet and a router of it are made, and the router is deleted",
+        "create_and_delete_routers", "a network, a subnet and a router are made, and the router is deleted",
         {**_SUBNETS, "router_create_args": {}}, _quotas("network", "subnet", "port", "router"),
     ),
     _network(
@@ -221,7 +227,10 @@ SCENARIOS: tuple[Scenario, ...] = (
         "create_and_list_networks", "a network is made, and listed",
         {"network_create_args": {}}, _quotas("network"),
     ),
-    _network("create_and_list_ports", "a port is made in a network, and listed", _PORTS, _quotas("network", "port")),
+    _network(
+        "create_and_list_ports", "a port is made in a network, and listed",
+        _PORTS, _quotas("network", "port"),
+    ),
     _network(
         "create_and_list_routers", "a network, a subnet and a router of it are made, and listed",
         {**_SUBNETS, "router_create_args": {}}, _quotas("network", "subnet", "router"),
@@ -244,7 +253,8 @@ SCENARIOS: tuple[Scenario, ...] = (
         "a security group is made, and deleted", (_NETWORK,), API_S, {}, _quotas("security_group"),
     ),
     _server(
-        "NovaKeypair.boot_and_delete_server_with_keypair", "a server boots with a key pair, and both are deleted"
+        "NovaKeypair.boot_and_delete_server_with_keypair",
+        "a server boots with a key pair, and both are deleted",
     ),
     Scenario(
         "NovaServerGroups.create_and_delete_server_group", "a group of servers is made, and deleted",
@@ -256,7 +266,8 @@ SCENARIOS: tuple[Scenario, ...] = (
         "a server boots, is given a floating address, and loses it", floating_network=Of.EXTERNAL_NETWORK,
     ),
     _server(
-        "NovaServers.boot_server_from_volume_and_delete", "a server boots from a volume, and is deleted", _VOLUME,
+        "NovaServers.boot_server_from_volume_and_delete", "a server boots from a volume, and is deleted",
+        _VOLUME,
         contexts={**_WIRED, "quotas": {**_ROOM["quotas"], **_VOLUMES["quotas"]}}, volume_size=1,
     ),
     _server("NovaServers.pause_and_unpause_server", "a server is paused, and goes on", force_delete=False),
@@ -267,6 +278,7 @@ SCENARIOS: tuple[Scenario, ...] = (
         {"max_quota": 1024},
     ),
     Scenario(
-        "Quotas.nova_update", "a project's quotas of servers are changed", (_COMPUTE,), API_S, {"max_quota": 1024}
+        "Quotas.nova_update", "a project's quotas of servers are changed", (_COMPUTE,), API_S,
+        {"max_quota": 1024},
     ),
 )  # fmt: skip

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a cloud's services do their work, and in time: the 56 scenarios of Chung and Wang's Table A2 (3.1), each
-with a limit on how many of its iterations fail and on how long one takes."""
+"""Whether a cloud's services do their work, and in time: the 56 scenarios of Chung and Wang's Table A2 (3.1),
+each with a limit on how many of its iterations fail and on how long one takes."""
 
 from __future__ import annotations
 
@@ -81,9 +81,9 @@ SUITE = Suite(
     planned=cases,
     require=require,
     fidelity=(
-        "Scenarios of an OpenStack cloud are Rally's, which looks each 0.25 s whether something is done: times of "
-        "what is not done at once are too long by up to that. Images that they upload are empty disks of 1 MiB, "
-        "unless the file has `openstack.image_file`.",
+        "Scenarios of an OpenStack cloud are Rally's, which looks each 0.25 s whether something is done: "
+        "times of what is not done at once are too long by up to that. Images that they upload are empty "
+        "disks of 1 MiB, unless the file has `openstack.image_file`.",
     ),
     measures=True,
 )

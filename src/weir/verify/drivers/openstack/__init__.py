@@ -3,8 +3,8 @@
 
 `connection` asks it, and makes CloudErrors of what goes wrong; `journal` writes down what is made before it
 is made; `kinds` knows how each kind is made and found; `building` puts a case's stack together, `removal`
-takes it down; `stack` is what cases ask of it; `services` whether the cloud answers; `rally` has scenarios done,
-and `sweep` removes what they left.
+takes it down; `stack` is what cases ask of it; `services` whether the cloud answers; `rally` has scenarios
+done, and `sweep` removes what they left.
 """
 
 from __future__ import annotations

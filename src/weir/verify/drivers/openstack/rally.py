@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scenarios of the suite `sanity`, done by Rally: one process and one task each, so that one that hangs ends alone."""
+"""Scenarios of the suite `sanity`, done by Rally: one process and one task each, so that one that hangs ends
+alone."""
 
 from __future__ import annotations
 
@@ -132,7 +133,7 @@ class Scenarios:
         return f"; its log ends with: {said}" if said else ""
 
     def _platform(self, deadline: Deadline) -> dict[str, Any]:
-        """Who asks, and where, as Rally has it. Names are those of the token: clouds.yaml may have identifiers."""
+        """Who asks, and where, as Rally has it. Names are the token's: clouds.yaml may have identifiers."""
         sdk, config = self._cloud.sdk, self._cloud.sdk.config.config
         with self._cloud.asking("learn who this is", deadline):
             access = sdk.session.auth.get_access(sdk.session)

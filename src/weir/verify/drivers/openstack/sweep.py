@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Removes what scenarios made and did not remove: those that were ended, and those whose own clean-up failed.
 
-Rally names what it makes; here those names begin with a journal's tag, which has 48 random bits and is of no other
-run. What is in a project of such a name is the scenario's, whatever its name; elsewhere the whole pattern counts.
+Rally names what it makes; here those names begin with a journal's tag, which has 48 random bits and is of no
+other run. What is in a project of such a name is the scenario's, whatever its name; elsewhere the whole
+pattern counts.
 """
 
 from __future__ import annotations
@@ -151,7 +152,7 @@ class _Sweeping:
                     yield f"{kind[:-1].replace('_', ' ')} {one.name}", partial(remove, one.id)
 
     def _by_name(self) -> Iterator[Found]:
-        """What is in no project of the scenario's: an administrator made it, or its project is gone already."""
+        """What is in no project of the scenario's: an administrator made it, or its project is gone."""
         sdk = self._cloud.sdk
         todo: list[tuple[str, str, str, Callable[[], Iterable[Any]], Callable[..., Any]]] = [
             ("identity", "role", "roles", sdk.identity.roles, sdk.identity.delete_role),
@@ -167,8 +168,8 @@ class _Sweeping:
         if "block-storage" in self._kinds:
             volume = sdk.block_storage
             todo += [
-                ("block-storage", "volume", "volumes", partial(volume.volumes, details=False, all_projects=True),
-                 volume.delete_volume),
+                ("block-storage", "volume", "volumes",
+                 partial(volume.volumes, details=False, all_projects=True), volume.delete_volume),
                 ("block-storage", "volume type", "volume types", volume.types, volume.delete_type),
                 ("block-storage", "service level", "service levels", self._qos, self._delete_qos),
             ]  # fmt: skip

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Records reports of Rally, for tests that read them, while the harness stands:
+`python -m tests.openstack_cloud.record_reports NAME ...`. Names: those of REPORTS; none: all.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from unittest.mock import patch
+
+from weir.base.error import WeirError
+from weir.lab.sut import SutFile
+from weir.verify.driver import Iteration, ScenarioWanted
+from weir.verify.drivers.openstack import OpenStackDriver, rally
+from weir.verify.sanity import report
+from weir.verify.sanity.table import SCENARIOS, Scenario
+
+from .harness import place
+
+FOLDER = Path(__file__).parents[1] / "unit" / "verify" / "sanity" / "recorded"
+NETWORKS = "NeutronNetworks.create_and_delete_networks"
+BOOT = "GlanceImages.create_image_and_boot_instances"
+UNKNOWN = "weir-no-such-thing"
+
+
+def _same(scenario: Scenario) -> Scenario:
+    return scenario
+
+
+def _with_unknown_role(scenario: Scenario) -> Scenario:
+    return replace(scenario, contexts={**scenario.contexts, "roles": [UNKNOWN]})
+
+
+def _with_unknown_flavor(scenario: Scenario) -> Scenario:
+    return replace(scenario, arguments={**scenario.arguments, "flavor": {"id": UNKNOWN}})
+
+
+REPORTS: dict[str, tuple[ScenarioWanted, Callable[[Scenario], Scenario]]] = {
+    "good": (ScenarioWanted(NETWORKS, iterations=5, concurrency=2, time_s=30.0), _same),
+    "late": (ScenarioWanted(NETWORKS, iterations=2, time_s=0.01), _same),
+    "failed": (ScenarioWanted(BOOT, iterations=1, time_s=240.0), _same),
+    "without-context": (ScenarioWanted(NETWORKS, time_s=30.0), _with_unknown_role),
+    "refused": (ScenarioWanted(BOOT, time_s=30.0), _with_unknown_flavor),
+}
+
+
+def recorded(name: str, directory: Path) -> str:
+    """What Rally writes. "failed": the image that is booted is none."""
+    wanted, changed = REPORTS[name]
+    image = directory / "image"
+    image.write_text("this is no disk")
+    options = {
+        "cloud": place.CLOUD,
+        "external_network": place.EXTERNAL,
+        "flavor": place.FLAVOR,
+        "image_file": str(image),
+    }
+    sut = SutFile.model_validate({"weir": 1, "name": "recorded", "driver": "openstack", "openstack": options})
+    said: list[str] = []
+
+    def kept(text: str, plugin: str, asked: ScenarioWanted) -> list[Iteration]:
+        said.append(text)
+        return report.read(text, plugin, asked)
+
+    table = {one.name: changed(one) for one in SCENARIOS}
+    driver = OpenStackDriver(sut, directory)
+    reading = type("Reading", (), {"read": staticmethod(kept)})
+    lists_it = patch.object(rally.Scenarios, "_roles", {UNKNOWN}, create=True)
+    with patch.object(rally, "_BY_NAME", table), patch.object(rally, "report", reading), lists_it:
+        try:
+            with driver.scenario(wanted, 300.0) as found:
+                print(name, len(found), "iterations")
+        except WeirError as error:
+            print(name, error)
+    return json.dumps(json.loads(said[0]), indent=1)
+
+
+def main(names: list[str]) -> None:
+    """Files anew."""
+    os.environ["OS_CLIENT_CONFIG_FILE"] = str(place.CLOUDS)
+    FOLDER.mkdir(exist_ok=True)
+    for name in names or list(REPORTS):
+        with tempfile.TemporaryDirectory() as directory:
+            (FOLDER / f"{name}.json").write_text(recorded(name, Path(directory)))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
