@@ -37,9 +37,10 @@ def main() -> None:
 def run(request: dict[str, Any]) -> str:
     """The task's report. RallyException where it is not begun."""
     from rally import api, plugins
-    from rally.common import cfg
+    from rally.common import cfg, objects
     from rally.common.db import schema
     from rally.env import env_mgr
+    from rally.task import engine, task_cfg
 
     rally = api.API(config_file=os.devnull, skip_db_check=True)  # no configuration but this one
     cfg.CONF.set_override("connection", "sqlite://", group="database")
@@ -47,9 +48,11 @@ def run(request: dict[str, Any]) -> str:
     look_often(cfg.CONF, request["poll_s"])
     name_all(request["tag"])
     schema.schema_create()
-    env_mgr.EnvManager.create(ENVIRONMENT, {"existing@openstack": request["platform"]})
-    task = rally.task.create(deployment=ENVIRONMENT)
-    rally.task.start(deployment=ENVIRONMENT, config=request["task"], task=task["uuid"])
+    environment = env_mgr.EnvManager.create(ENVIRONMENT, {"existing@openstack": request["platform"]})
+    task = objects.Task(env_uuid=environment.uuid)
+    run = engine.TaskEngine(task_cfg.TaskConfig(request["task"]), task, environment)
+    run.validate(only_syntax=True)  # the whole would make users and projects, look, and remove them again
+    run.run()
     exported = rally.task.export(tasks=[task["uuid"]], output_type="json")
     return str(exported["print"])
 
