@@ -16,6 +16,7 @@ _LOOK_S = 0.1
 
 
 def attend(
+    name: str,
     words: Sequence[str],
     *,
     secret: bytes,
@@ -25,9 +26,9 @@ def attend(
     directory: Path,
     within_s: float,
 ) -> int:
-    """Runs it to its end, and returns its exit code; negative: the signal that ended it. Its last word is the
-    number of a descriptor that `secret` can be read from: it is on no disk and in no list of processes.
-    FabricError if it does not begin, or does not end in time; Ctrl-C. Nothing of it runs afterwards."""
+    """Runs it, which errors call `name`, to its end, and returns its exit code; negative: the signal that
+    ended it. Its last word is the number of a descriptor that `secret` can be read from: it is on no disk and
+    in no list of processes. FabricError if it does not begin, or does not end in time; Ctrl-C. Nothing of it runs afterwards."""
     memory = os.memfd_create("weir-secret", 0)
     try:
         os.write(memory, secret)
@@ -43,7 +44,7 @@ def attend(
         while (code := process.exit_code(pid)) is None:
             stop_signals.check()
             if time.monotonic() > end_s:
-                raise FabricError(f"{Path(words[0]).name} has not ended within {within_s:.0f} s")
+                raise FabricError(f"{name} has not ended within {within_s:.0f} s")
             time.sleep(_LOOK_S)
         return code
     finally:

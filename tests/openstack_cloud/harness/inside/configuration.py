@@ -13,7 +13,7 @@ _SOURCES = Path(__file__).parents[1] / "etc"
 _EBTABLES = Path("/etc/weir-ebtables")
 _SHARE = "/var/lib/cinder/share"
 _MOUNT_NFS = Path("/etc/weir-mount.nfs")
-# Volumes are files, and what asks for them wants NFS, which this kernel may lack: its share is a directory here.
+# Volumes are files, and what asks for them wants NFS, which this kernel may lack: its share is a directory.
 _BIND = """#!/bin/sh
 exec mount --bind "${1#*:}" "$2"
 """

@@ -32,7 +32,7 @@ POLL_S = 0.25
 _BY_NAME = {one.name: one for one in SCENARIOS}
 _PASSWORD_PLUGINS = (None, "password", "v3password")
 _EMPTY_IMAGE_BYTES = 1 << 20
-_LAST_WORDS = 3
+_LAST_WORDS = 1
 
 
 def require() -> None:
@@ -112,6 +112,7 @@ class Scenarios:
         log = place / "log"
         try:
             code = attended.attend(
+                "Rally",
                 [sys.executable, "-I", str(inside.__file__)],
                 secret=json.dumps(request).encode(),
                 marker=sweep.marker(request["tag"]),
@@ -121,7 +122,7 @@ class Scenarios:
                 within_s=deadline.left_s(),
             )
         except FabricError as error:
-            raise CloudError(f"Rally: {error.message}{self._last_words(log)}") from error
+            raise CloudError(f"{error.message}{self._last_words(log)}") from error
         said = place / "report.json"
         if code or not said.is_file():
             how = f"signal {-code}" if code < 0 else f"exit code {code}"
