@@ -25,7 +25,7 @@ from .harness import place
 
 FOLDER = Path(__file__).parents[1] / "unit" / "verify" / "sanity" / "recorded"
 NETWORKS = "NeutronNetworks.create_and_delete_networks"
-BOOT = "GlanceImages.create_image_and_boot_instances"
+SUBNETS = "NeutronNetworks.create_and_delete_subnets"
 UNKNOWN = "weir-no-such-thing"
 
 
@@ -37,30 +37,25 @@ def _with_unknown_role(scenario: Scenario) -> Scenario:
     return replace(scenario, contexts={**scenario.contexts, "roles": [UNKNOWN]})
 
 
-def _with_unknown_flavor(scenario: Scenario) -> Scenario:
-    return replace(scenario, arguments={**scenario.arguments, "flavor": {"id": UNKNOWN}})
+def _with_addresses_of_another_version(scenario: Scenario) -> Scenario:
+    return replace(scenario, arguments={**scenario.arguments, "subnet_create_args": {"ip_version": 6}})
 
 
 REPORTS: dict[str, tuple[ScenarioWanted, Callable[[Scenario], Scenario]]] = {
     "good": (ScenarioWanted(NETWORKS, iterations=5, concurrency=2, time_s=30.0), _same),
     "late": (ScenarioWanted(NETWORKS, iterations=2, time_s=0.01), _same),
-    "failed": (ScenarioWanted(BOOT, iterations=1, time_s=240.0), _same),
+    "failed": (ScenarioWanted(SUBNETS, iterations=2, time_s=30.0), _with_addresses_of_another_version),
     "without-context": (ScenarioWanted(NETWORKS, time_s=30.0), _with_unknown_role),
-    "refused": (ScenarioWanted(BOOT, time_s=30.0), _with_unknown_flavor),
 }
 
 
 def recorded(name: str, directory: Path) -> str:
-    """What Rally writes. "failed": the image that is booted is none."""
+    """What Rally writes."""
     wanted, changed = REPORTS[name]
-    image = directory / "image"
-    image.write_text("this is no disk")
     options = {
-        "cloud": place.CLOUD,
-        "external_network": place.EXTERNAL,
-        "flavor": place.FLAVOR,
-        "image_file": str(image),
-    }
+        "cloud": place.CLOUD, "external_network": place.EXTERNAL, "flavor": place.FLAVOR,
+        "image": place.IMAGE,
+    }  # fmt: skip
     sut = SutFile.model_validate({"weir": 1, "name": "recorded", "driver": "openstack", "openstack": options})
     said: list[str] = []
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`weir verify` of a real OpenStack on this host, whose servers are emulated (QEMU TCG): nine of nine and 50
-scenarios of 56, and with services that die a failed case with its cause. Nothing of it is left either way, and
-nothing else is touched."""
+scenarios of 56, and with services that die a failed case with its cause. Nothing of it is left either way,
+and nothing else is touched."""
 
 from __future__ import annotations
 
