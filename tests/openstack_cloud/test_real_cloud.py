@@ -77,7 +77,8 @@ def listed(cloud: Any) -> dict[str, set[str]]:
 
 OF_SCENARIOS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("identity", "users", {}), ("identity", "roles", {}), ("identity", "services", {}),
-    ("compute", "server_groups", {"all_projects": True}), ("block_storage", "volumes", {"all_projects": True}),
+    ("compute", "server_groups", {"all_projects": True}),
+    ("block_storage", "volumes", {"all_projects": True}),
     ("block_storage", "snapshots", {"all_projects": True}), ("block_storage", "types", {}),
 )  # fmt: skip
 """What a cloud has that only scenarios touch."""

@@ -28,7 +28,8 @@ def attend(
 ) -> int:
     """Runs it, which errors call `name`, to its end, and returns its exit code; negative: the signal that
     ended it. Its last word is the number of a descriptor that `secret` can be read from: it is on no disk and
-    in no list of processes. FabricError if it does not begin, or does not end in time; Ctrl-C. Nothing of it runs afterwards."""
+    in no list of processes. FabricError if it does not begin, or does not end in time; Ctrl-C. Nothing of it
+    runs afterwards."""
     memory = os.memfd_create("weir-secret", 0)
     try:
         os.write(memory, secret)
