@@ -68,6 +68,6 @@ def test_of_one_that_is_not_there_nothing_is_ended(marker: str) -> None:
 def test_a_program_that_is_not_there_is_said(tmp_path: Path, marker: str) -> None:
     with pytest.raises(FabricError, match="cannot start /nonexistent"):
         attend(
-            ["/nonexistent"], secret=b"", marker=marker, environment={}, log=tmp_path / "log",
+            "It", ["/nonexistent"], secret=b"", marker=marker, environment={}, log=tmp_path / "log",
             directory=tmp_path, within_s=1.0,
         )  # fmt: skip

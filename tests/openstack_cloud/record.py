@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Records what a real cloud answers, for tests that replay it, while the harness stands:
-`python -m tests.openstack_cloud.record NAME ...`. Names: those of SCENARIOS, "absent",
-"swept" and "unswept"; none: all.
+`python -m tests.openstack_cloud.record NAME ...`. Names: those of SCENARIOS; none: all.
 
 Identifiers of stacks are counted, so that a replay asks for the same names.
 """
@@ -9,10 +8,8 @@ Identifiers of stacks are counted, so that a replay asks for the same names.
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,21 +21,14 @@ from requests.adapters import HTTPAdapter
 
 from tests.unit.verify.openstack import exchange, scenario
 from tests.unit.verify.openstack.exchange import Exchange
-from weir.base.error import WeirError
-from weir.fabric import attended
-from weir.verify.driver import ScenarioWanted
-from weir.verify.drivers.openstack import OpenStackDriver, kinds, sweep
+from weir.verify.drivers.openstack import OpenStackDriver, kinds
 from weir.verify.drivers.openstack.connection import Cloud, Deadline
 from weir.verify.drivers.openstack.journal import Made
 
 from .harness import place
 from .harness.inside.services import PORTS
 
-_TYPES = {
-    "keystone": "identity", "glance": "image", "neutron": "network", "nova": "compute",
-    "cinder": "volumev3", "heat": "orchestration",
-}  # fmt: skip
-ROUTERS = "NeutronNetworks.create_and_delete_routers"
+_TYPES = {"keystone": "identity", "glance": "image", "neutron": "network", "nova": "compute"}
 BASES = [
     (f"http://{place.HOST}:{port}", f"{exchange.CLOUD}/{_TYPES.get(name, name)}")
     for name, port in PORTS.items()
@@ -97,42 +87,10 @@ def _absent() -> list[Exchange]:
     return found
 
 
-def _swept(*, member: bool = False) -> list[Exchange]:
-    """What Weir asks where a scenario's Rally is killed once it has a network; and of a user of no rights."""
-    wanted = scenario.Scenario(member=member)
-    with tempfile.TemporaryDirectory() as directory, recording() as found:
-        cloud = place.MEMBER_CLOUD if member else place.CLOUD
-        file = scenario.sut(wanted, cloud, place.IMAGE_FILE)
-        driver = OpenStackDriver(file, Path(directory), scenario.counted())
-        killing = threading.Thread(target=_kill_once_a_network_is_there, daemon=True)
-        killing.start()
-        try:
-            with driver.scenario(ScenarioWanted(ROUTERS), 600.0):
-                pass
-        except WeirError as error:
-            print(error)
-    return found
-
-
-def _kill_once_a_network_is_there() -> None:
-    """Asked by a process of its own, whose requests are not recorded."""
-    tag = f"weir-{scenario.counted()()}"
-    ask = (
-        f"import openstack, time\ncloud = openstack.connect(cloud={place.CLOUD!r})\n"
-        f"while not any({tag!r} in one.name for one in cloud.network.networks()): time.sleep(0.2)"
-    )
-    subprocess.run([sys.executable, "-c", ask], check=True)
-    attended.end(sweep.marker(tag))
-
-
 def main(names: list[str]) -> None:
     """Files anew."""
     os.environ["OS_CLIENT_CONFIG_FILE"] = str(place.CLOUDS)
-    todo: dict[str, Callable[[], list[Exchange]]] = {
-        "absent": _absent,
-        "swept": _swept,
-        "unswept": lambda: _swept(member=True),
-    }
+    todo: dict[str, Callable[[], list[Exchange]]] = {"absent": _absent}
     todo |= {name: lambda name=name: _verified(name) for name in scenario.SCENARIOS}  # type: ignore[misc]
     for name in names or list(todo):
         found = todo[name]()

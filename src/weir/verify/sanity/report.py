@@ -4,7 +4,6 @@ does not agree with itself, is none."""
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -47,6 +46,15 @@ class _SlaResults(_Read):
     sla: list[_SlaResult]
 
 
+class _Step(_Read):
+    error: list[str] | None = None
+
+
+class _Context(_Read):
+    plugin_name: str
+    setup: _Step
+
+
 class _Workload(_Read):
     scenario: dict[str, Any]
     data: list[_Datum]
@@ -54,7 +62,7 @@ class _Workload(_Read):
     total_iteration_count: int
     pass_sla: bool
     sla_results: _SlaResults
-    contexts_results: list[dict[str, Any]]
+    contexts_results: list[_Context]
 
 
 class _Subtask(_Read):
@@ -98,13 +106,8 @@ def read(text: str | bytes, plugin: str, wanted: ScenarioWanted) -> list[Iterati
 def _require_begun(workload: _Workload) -> None:
     """What stands before the first iteration did not stand: there is none then."""
     for context in workload.contexts_results:
-        for part in ("setup", "cleanup"):
-            error = (context.get(part) or {}).get("error")
-            if error and part == "setup":
-                told = error.get("msg") or error.get("etype") or error
-                raise CloudError(
-                    f"{context.get('plugin_name', 'a context')} does not stand: {_short(str(told))}"
-                )
+        if context.setup.error:
+            raise CloudError(f"{context.plugin_name} does not stand: {_cause(context.setup.error)}")
     if not workload.data:
         why = next(
             (one.detail for one in workload.sla_results.sla if one.criterion == "something_went_wrong"), ""
@@ -113,10 +116,7 @@ def _require_begun(workload: _Workload) -> None:
 
 
 def _iteration(datum: _Datum) -> Iteration:
-    cause = None
-    if datum.error:
-        kind, *rest = datum.error
-        cause = _short(f"{kind}: {rest[0]}" if rest and rest[0] else kind)
+    cause = _cause(datum.error) if datum.error else None
     for action in datum.atomic_actions:
         begins_s, ends_s = datum.timestamp, datum.timestamp + datum.duration + datum.idle_duration
         if (
@@ -128,6 +128,12 @@ def _iteration(datum: _Datum) -> Iteration:
         Done(one.name, one.finished_at - one.started_at, failed=one.failed) for one in datum.atomic_actions
     )
     return Iteration(datum.duration, cause, operations)
+
+
+def _cause(error: list[str]) -> str:
+    """Of an error as Rally tells it: its class, its text, and where it was raised."""
+    kind, *rest = error
+    return _short(f"{kind}: {rest[0]}" if rest and rest[0] else kind)
 
 
 def _require_agreement(found: list[Iteration], workload: _Workload, wanted: ScenarioWanted) -> None:
@@ -149,11 +155,6 @@ def _require_agreement(found: list[Iteration], workload: _Workload, wanted: Scen
         raise _senseless(
             f"Rally says that limits are {'kept' if workload.pass_sla else 'missed'}, its data do not"
         )
-
-
-def causes(found: list[Iteration]) -> dict[str, int]:
-    """Of those that failed, the most frequent first."""
-    return dict(Counter(one.cause for one in found if one.cause is not None).most_common())
 
 
 def _senseless(why: str) -> CloudError:

@@ -17,7 +17,6 @@ from weir.verify.suites.sanity import judge
 
 RECORDED = Path(__file__).parent / "recorded"
 NETWORKS = "NeutronNetworks.create_and_delete_networks"
-SUBNETS = "NeutronNetworks.create_and_delete_subnets"
 GOOD = ScenarioWanted(NETWORKS, iterations=5, concurrency=2, time_s=30.0)
 
 
@@ -45,17 +44,27 @@ def test_each_iteration_is_read_with_its_operations() -> None:
     judge(made)
 
 
+def failing(document: Any) -> Any:
+    """With a last iteration that Neutron refused."""
+    work = workload(document)
+    last = max(work["data"], key=lambda one: one["timestamp"])
+    last["error"] = ["BadRequest", "Invalid input for\noperation", "Traceback ..."]
+    last["atomic_actions"][-1]["failed"] = True
+    work.update(failed_iteration_count=1, pass_sla=False)
+    return document
+
+
 def test_an_iteration_that_failed_has_its_cause() -> None:
-    wanted = ScenarioWanted(SUBNETS, iterations=2, time_s=30.0)
-    for found in said(report("failed"), wanted):
-        assert found.cause is not None
-        assert found.cause.startswith("BadRequest: ")
-        assert [(one.name, one.failed) for one in found.operations] == [
-            ("neutron.create_network", False),
-            ("neutron.create_subnet", True),
-        ]
-    with pytest.raises(CloudError, match=r"2 of 2 iterations failed, at most 0% may: .*BadRequest"):
-        judge(load(said(report("failed"), wanted), wanted))
+    *good, bad = said(failing(report("good")))
+    assert {one.cause for one in good} == {None}
+    assert bad.cause == "BadRequest: Invalid input for operation"
+    assert [(one.name, one.failed) for one in bad.operations] == [
+        ("neutron.create_network", False),
+        ("neutron.delete_network", True),
+    ]
+    why = "1 of 5 iterations failed, at most 0% may: 1 × BadRequest: Invalid input for operation"
+    with pytest.raises(CloudError, match=f"^{why}$"):
+        judge(load([*good, bad], GOOD))
 
 
 def test_one_that_was_too_slow_is_no_failure_of_rallys_but_misses_its_limit() -> None:
@@ -67,8 +76,23 @@ def test_one_that_was_too_slow_is_no_failure_of_rallys_but_misses_its_limit() ->
 
 
 def test_where_what_a_scenario_stands_on_does_not_stand_the_cause_is_told() -> None:
-    with pytest.raises(CloudError, match=r"^roles@openstack does not stand: .*weir-no-such-thing"):
-        said(report("without-context"), ScenarioWanted(NETWORKS, time_s=30.0))
+    document = report("good")
+    work = workload(document)
+    work["contexts_results"][0]["setup"]["error"] = ["NotFoundException", "There is no role", "Traceback ..."]
+    work.update(data=[], failed_iteration_count=0, total_iteration_count=0, pass_sla=False)
+    place = work["contexts_results"][0]["plugin_name"]
+    with pytest.raises(CloudError, match=f"^{place} does not stand: NotFoundException: There is no role$"):
+        said(document)
+
+
+def test_where_no_iteration_was_begun_rallys_reason_is_told() -> None:
+    document = report("good")
+    work = workload(document)
+    work.update(data=[], failed_iteration_count=0, total_iteration_count=0, pass_sla=False)
+    told = {"criterion": "something_went_wrong", "success": False, "detail": "Unexpected error: no room"}
+    work["sla_results"]["sla"].append(told)
+    with pytest.raises(CloudError, match=r"^no iteration was begun: Unexpected error: no room$"):
+        said(document)
 
 
 def test_what_rally_refuses_is_told() -> None:
