@@ -51,6 +51,13 @@ build/.packages-dev: packages.apt packages-dev.apt tools/install-packages | buil
 	@.venv/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-bench.lock
 	@touch $@
 
+.venv/.ready-rally: requirements-rally.lock | .venv/.ready-dev
+	@.venv/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-rally.lock
+	@touch $@
+
+.PHONY: rally
+rally: .venv/.ready-rally ## Rally with rally-openstack, for weir verify's suite sanity of OpenStack clouds; 91 packages
+
 .PHONY: native
 native: build/.packages ## build weir-dp, the data plane, and weir-lean
 	@tools/configure build --buildtype=release
@@ -137,7 +144,7 @@ build/.packages-openstack: packages-openstack.apt tools/install-packages | build
 	@touch $@
 
 .PHONY: test-openstack
-test-openstack: setup build/.packages-openstack .venv/.ready-dev ## weir verify of a real OpenStack, on this host, servers emulated; half an hour
+test-openstack: setup build/.packages-openstack .venv/.ready-rally ## weir verify of a real OpenStack, on this host, servers emulated; the better part of an hour
 	@$(SUDO) $(PYTHON) -m pytest -m slow -s tests/openstack_cloud
 
 .PHONY: test-queueing

@@ -69,9 +69,11 @@ PYTHON_MAY_IMPORT: dict[str, frozenset[str]] = {
     "comparison": frozenset({"results", "report"}),
     "verify": frozenset({"fabric", "plan", "results", "measure"}),
     "verify.suites": frozenset(
-        {"verify.case", "verify.driver", "verify.chains", "verify.sip", "results.calls", "results.chains"}
+        {"verify.case", "verify.driver", "verify.chains", "verify.sanity", "verify.sip"}
+        | {"results.calls", "results.chains", "results.scenario"}
     ),
     "verify.chains": frozenset({"verify.case", "verify.driver", "measure", "results"}),
+    "verify.sanity": frozenset({"verify.case", "verify.driver", "results"}),
     "verify.drivers": frozenset(
         {"verify.driver", "fabric", "plan", "protocol", "measure", "results", "procedures.driver"}
         | {"procedures.tenants.fidelity", "procedures.tenants.standing"}

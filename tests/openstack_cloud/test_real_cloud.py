@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`weir verify` of a real OpenStack on this host, whose servers are emulated (QEMU TCG): nine of nine, and
-with services that die a failed case with its cause. Nothing of it is left either way, and nothing else is
-touched."""
+"""`weir verify` of a real OpenStack on this host, whose servers are emulated (QEMU TCG): nine of nine and 50
+scenarios of 56, and with services that die a failed case with its cause. Nothing of it is left either way,
+and nothing else is touched."""
 
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
 import re
 import shutil
@@ -21,6 +22,7 @@ from typing import Any
 import pytest
 
 from weir.cli.exits import FAILED, OK
+from weir.fabric import process
 from weir.results.verification import CaseResult, Verification
 from weir.verify.drivers.openstack.kinds import KINDS
 
@@ -37,6 +39,7 @@ name: zed
 description: OpenStack Zed on this host, servers emulated (QEMU TCG)
 driver: openstack
 openstack: {{cloud: {cloud}, external_network: public, image: {image}, flavor: {flavor}, ssh_user: root}}
+suites: [{suite}]
 case_time_limit_s: {limit_s}
 """
 
@@ -67,7 +70,18 @@ def listed(cloud: Any) -> dict[str, set[str]]:
         if name == "security group":  # Neutron makes each project one when that asks for the first time
             things = [one for one in things if one.name != "default" or one.project_id not in projects]
         found[name] = {f"{one.id} {getattr(one, 'revision_number', '')}" for one in things}
+    for service, plural, every in OF_SCENARIOS:
+        found[plural] = {str(one.id) for one in getattr(getattr(cloud, service), plural)(**every)}
     return found
+
+
+OF_SCENARIOS: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("identity", "users", {}), ("identity", "roles", {}), ("identity", "services", {}),
+    ("compute", "server_groups", {"all_projects": True}),
+    ("block_storage", "volumes", {"all_projects": True}),
+    ("block_storage", "snapshots", {"all_projects": True}), ("block_storage", "types", {}),
+)  # fmt: skip
+"""What a cloud has that only scenarios touch."""
 
 
 @pytest.fixture
@@ -88,8 +102,8 @@ def untouched(cloud: Any) -> Iterator[Any]:
     assert after == before
 
 
-def sut(folder: Path, *, cloud: str = place.CLOUD, limit_s: int = 240) -> Path:
-    text = SUT.format(cloud=cloud, image=place.IMAGE, flavor=place.FLAVOR, limit_s=limit_s)
+def sut(folder: Path, *, cloud: str = place.CLOUD, limit_s: int = 240, suite: str = "healthcheck") -> Path:
+    text = SUT.format(cloud=cloud, image=place.IMAGE, flavor=place.FLAVOR, limit_s=limit_s, suite=suite)
     (folder / "sut.yml").write_text(text)
     return folder
 
@@ -106,7 +120,7 @@ def began(folder: Path, *more: str) -> subprocess.Popen[str]:
 def verified(folder: Path, *cases: str) -> tuple[int, dict[str, CaseResult], str]:
     """Exit code, cases, and all that was said and written."""
     run = began(folder, *[word for name in cases for word in ("--case", name)])
-    said, complained = run.communicate(timeout=1500)
+    said, complained = run.communicate(timeout=3000)
     found = Verification.model_validate_json(said)
     written = "".join(path.read_text() for path in (folder / "out").iterdir())
     return run.returncode, {one.name: one for one in found.suites[0].cases}, said + complained + written
@@ -234,3 +248,96 @@ def test_killed_while_a_server_boots_it_leaves_what_the_next_run_removes(
     code, found, _ = verified(tmp_path, "connection_check")
     assert (code, found["connection_check"].outcome) == (OK, "passed")
     assert list((tmp_path / "journals").iterdir()) == []
+
+
+needs_rally = pytest.mark.skipif(
+    importlib.util.find_spec("rally_openstack") is None, reason="no Rally is installed here: make rally"
+)
+
+
+@needs_rally
+@pytest.mark.usefixtures("untouched")
+def test_fifty_scenarios_of_56_pass_and_no_secret_is_told(tmp_path: Path) -> None:
+    with Processes(place.password()) as processes:
+        _, found, written = verified(sut(tmp_path, suite="sanity"))
+    for one in found.values():
+        print(f"{one.name}: {one.outcome} in {one.seconds:.1f} s, clean-up {one.clean_up_seconds:.1f} s")
+    passed = [name for name, one in found.items() if one.outcome == "passed"]
+    print(f"{len(passed)} of {len(found)} scenarios passed")
+    missed = {name: one.why for name, one in found.items() if name not in passed}
+    assert len(found) == 56
+    assert len(passed) >= 50, missed
+    assert all(missed.values())
+    assert place.password() not in written
+    assert "gAAAAA" not in written
+    assert processes.seen == set()
+    assert list((tmp_path / "journals").iterdir()) == []
+
+
+BOOT = "NovaServers.boot_server_and_list_interfaces"
+
+
+def rally_of(folder: Path) -> list[int]:
+    """Processes of scenarios whose journal is there."""
+    return [
+        pid
+        for path in (folder / "journals").glob("*.journal")
+        for pid in process.marked(f"weir-{path.stem}/rally")
+    ]
+
+
+def booting(cloud: Any) -> None:
+    """Until a server is there."""
+    deadline = time.monotonic() + 240
+    while not list(cloud.compute.servers(all_projects=True)):
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+
+
+@needs_rally
+def test_a_rally_that_is_killed_fails_its_case_and_what_it_made_is_removed(
+    untouched: Any, tmp_path: Path
+) -> None:
+    run = began(sut(tmp_path, suite="sanity"), "--case", BOOT, "--case", "Authenticate.keystone")
+    booting(untouched)
+    for pid in rally_of(tmp_path):
+        os.kill(pid, signal.SIGKILL)
+    said, complained = run.communicate(timeout=600)
+    other, found = Verification.model_validate_json(said).suites[0].cases
+    assert (other.outcome, found.outcome) == ("passed", "failed"), complained
+    assert (found.why or "").startswith("Rally ended with signal 9, and no report"), found.why
+    assert found.not_removed is None
+    assert list((tmp_path / "journals").iterdir()) == []
+
+
+@needs_rally
+def test_a_rally_that_hangs_is_ended_in_its_time(untouched: Any, tmp_path: Path) -> None:
+    run = began(sut(tmp_path, suite="sanity", limit_s=120), "--case", BOOT)
+    booting(untouched)
+    for pid in rally_of(tmp_path):
+        os.kill(pid, signal.SIGSTOP)
+    said, _ = run.communicate(timeout=600)
+    (found,) = Verification.model_validate_json(said).suites[0].cases
+    assert found.outcome == "failed"
+    assert "has not ended within" in (found.why or "")
+    assert found.seconds < 150
+    assert list((tmp_path / "journals").iterdir()) == []
+
+
+@needs_rally
+def test_killed_within_a_scenario_it_leaves_what_the_next_run_removes(untouched: Any, tmp_path: Path) -> None:
+    run = began(sut(tmp_path, suite="sanity"), "--case", BOOT)
+    booting(untouched)
+    run.kill()
+    run.communicate()
+    assert len(list((tmp_path / "journals").glob("*.journal"))) == 1
+    code, found, _ = verified(tmp_path, "Authenticate.keystone")
+    assert (code, found["Authenticate.keystone"].outcome) == (OK, "passed")
+    assert list((tmp_path / "journals").iterdir()) == []
+
+
+@needs_rally
+def test_a_user_without_rights_has_no_scenarios_done(tmp_path: Path) -> None:
+    _, found, _ = verified(sut(tmp_path, cloud=place.MEMBER_CLOUD, suite="sanity"), "Authenticate.keystone")
+    assert found["Authenticate.keystone"].outcome == "skipped"
+    assert "an administrator's rights" in (found["Authenticate.keystone"].why or "")

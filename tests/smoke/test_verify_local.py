@@ -34,6 +34,7 @@ pytestmark = [
 ]
 
 WEIR = (sys.executable, "-c", "from weir.cli.main import main; main()")
+BOOT = "NovaServers.boot_server_and_list_interfaces"
 SUT = """weir: 1
 name: tiny
 suites: [healthcheck]
@@ -93,6 +94,21 @@ def test_nine_of_nine_pass_and_the_reports_say_so(
     root = ElementTree.fromstring((out / "junit.xml").read_text())
     assert [one.get("failures") for one in root] == ["0", "0"]
     assert "9 of 9 cases passed" in (out / "report.html").read_text()
+
+
+@pytest.mark.usefixtures("untouched")
+def test_scenarios_are_done_on_real_networks_and_a_server_lists_its_interfaces(tmp_path: Path) -> None:
+    routers, interfaces = "NeutronNetworks.create_and_delete_routers", BOOT
+    done, _ = verify(sut(tmp_path), "--suite", "sanity", *only(routers, interfaces, "Authenticate.keystone"))
+    assert done.returncode == OK, done.stderr
+    found = {one.name: one for one in Verification.model_validate_json(done.stdout).suites[0].cases}
+    outcomes = {name: one.outcome for name, one in found.items()}
+    assert outcomes == {"Authenticate.keystone": "skipped", routers: "passed", interfaces: "passed"}
+    for name, last in ((routers, "take it down"), (interfaces, "list its interfaces, by SSH")):
+        load = found[name].scenario
+        assert load is not None
+        assert load.operations[-1].name == last
+        assert all(one.p50_s is not None and one.p50_s > 0 for one in load.operations)
 
 
 def broken(folder: Path, name: str, script: str) -> dict[str, str]:

@@ -16,12 +16,13 @@ from weir.lab.application import Application, CallLimits
 from weir.lab.lab import Name
 from weir.lab.performance import Performance, performance_complaints
 from weir.lab.read_checked import read_checked
+from weir.lab.sanity import Sanity, ScenarioSla
 from weir.lab.sla import Sla
 from weir.lab.source import FileKind
 from weir.lab.units import Seconds
 
 SUT = FileKind("a system under test", "sut.yml", "weir, name, driver")
-SuiteName = Literal["healthcheck", "performance", "application"]
+SuiteName = Literal["healthcheck", "sanity", "performance", "application"]
 SUITES: tuple[SuiteName, ...] = get_args(SuiteName)
 DriverName = Literal["local", "openstack"]
 ImageFormat = Literal["qcow2", "raw", "vmdk", "vhd", "iso"]
@@ -96,6 +97,7 @@ class SutSla(LabSection):
     time_s: CaseTimes = Field(
         default=CaseTimes(), description="that a case takes, clean-up left out; not of cases that measure"
     )
+    scenarios: ScenarioSla = Field(default=ScenarioSla(), description="of each scenario of `sanity`")
     chains: Sla = Field(
         default=Sla(), description="of each case of `performance`, as `sla` of a lab: throughput and delay"
     )
@@ -117,6 +119,7 @@ class SutFile(LabSection):
     suites: Annotated[tuple[SuiteName, ...], ONE_OR_MANY, BeforeValidator(listed)] = Field(
         default=SUITES, min_length=1, description="what `--suite all` runs"
     )
+    sanity: Sanity = Field(default_factory=Sanity, description="the scenarios of the suite of that name")
     performance: Performance = Field(
         default_factory=Performance, description="chains and factors of the suite of that name"
     )

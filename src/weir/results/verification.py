@@ -10,6 +10,7 @@ from weir.results.calls import CallCapacity, CallLoad
 from weir.results.chains import ChainLoad
 from weir.results.document import VERIFICATION_VERSION, Document
 from weir.results.result import Fingerprint, Verdict
+from weir.results.scenario import ScenarioLoad
 
 CaseOutcome = Literal["passed", "failed", "skipped", "not run"]
 
@@ -42,6 +43,8 @@ class CaseResult(Record):
     """Of a case that offers calls: each load, in order."""
     capacity: CallCapacity | None = None
     """Of a case that searches for it."""
+    scenario: ScenarioLoad | None = None
+    """Of a case that does one several times."""
     chains: list[ChainLoad] = []
     """Of a case that loads a chain: each frame size and number of flows, in order."""
     not_removed: str | None = None

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -14,6 +14,7 @@ from weir.lab.application import Application
 from weir.lab.sut import SutFile
 from weir.results.calls import CallCapacity, CallLoad
 from weir.results.chains import ChainLoad
+from weir.results.scenario import ScenarioLoad
 from weir.results.verification import Operation
 from weir.verify.driver import (
     ACTIVE,
@@ -26,7 +27,10 @@ from weir.verify.driver import (
     Hosts,
     HostsDriver,
     HostsWanted,
+    Iteration,
     Resource,
+    ScenarioDriver,
+    ScenarioWanted,
     Stack,
     StackWanted,
 )
@@ -49,6 +53,7 @@ class Running:
     operations: list[Operation] = field(default_factory=list)
     calls: list[CallLoad] = field(default_factory=list)
     capacity: CallCapacity | None = None
+    scenario_load: ScenarioLoad | None = None
     chains: list[ChainLoad] = field(default_factory=list)
     say: Callable[[str], None] = lambda _said: None
     """Progress, within a case."""
@@ -134,6 +139,21 @@ class Running:
             self.left_s()
             done.found = standing.datapath
             yield standing
+
+    @contextmanager
+    def scenario(self, wanted: ScenarioWanted) -> Iterator[Sequence[Iteration]]:
+        """Done by the driver, as often as wanted. CannotRunError where it has no such thing."""
+        driver = self.driver
+        if not isinstance(driver, ScenarioDriver):
+            raise CannotRunError("this driver's cloud has no API that scenarios could ask")
+        held = ExitStack()
+        try:
+            found = held.enter_context(driver.scenario(wanted, self.left_s()))
+        except CloudError as error:
+            self.clean_up_s += error.clean_up_s
+            raise
+        with self._cleaned_up(held):
+            yield found
 
     @contextmanager
     def _cleaned_up(self, held: ExitStack) -> Iterator[None]:

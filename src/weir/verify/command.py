@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Iterator
@@ -39,7 +40,7 @@ def verify(
             "--suite",
             "-s",
             metavar="NAME",
-            help="healthcheck, performance, application, or all; absent: those of the file.",
+            help="healthcheck, sanity, performance, application, or all; absent: those of the file.",
         ),
     ] = None,
     case: Annotated[
@@ -168,11 +169,32 @@ def _interrupted(folder: Path, sut: SutFile) -> Verification:
     return found
 
 
+def _last(sut: SutFile, own: str) -> Verification | None:
+    """The newest run of this system that did scenarios, of those in the usual folder, and not this one."""
+    from pydantic import ValidationError
+
+    from weir.results.verification import Verification
+
+    found = []
+    for path in RESULTS.glob(f"{sut.name}-verify-*/{_FILE}"):
+        with contextlib.suppress(OSError, ValidationError):
+            found.append(Verification.read(path.read_bytes()))
+    of_it = [
+        one
+        for one in found
+        if (one.sut, one.driver) == (sut.name, sut.driver)
+        and one.id != own
+        and any(case.scenario is not None for suite in one.suites for case in suite.cases)
+    ]
+    return max(of_it, key=lambda one: one.started_at, default=None)
+
+
 def _run(
     sut: SutFile, suites: list[Suite], driver: Driver, before: Verification | None, output: Path | None
 ) -> tuple[Verification, Path]:
     from weir.store.files import check_folder, write_file
     from weir.verify.run import Run, planned
+    from weir.verify.sanity.change import compare
     from weir.verify.suites import SUITES
 
     found = before or planned(sut, suites, driver)
@@ -183,7 +205,12 @@ def _run(
         write_file(folder / _FILE, found.model_dump_json(indent=2) + "\n", "", folders=True)
 
     known = [one.of(sut) for one in SUITES.values()] if before is not None else suites
-    return Run(sut, known, driver, found, keep=keep, told=_told, say=_say).run(), folder
+    last = _last(sut, found.id)
+    found = Run(sut, known, driver, found, keep=keep, told=_told, say=_say).run()
+    if last is not None:
+        compare(found, last)
+        keep(found)
+    return found, folder
 
 
 def _shown(found: Verification, folder: Path, *, as_json: bool) -> None:

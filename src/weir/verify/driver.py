@@ -220,3 +220,53 @@ class ChainsDriver(Protocol):
     def chain(self, wanted: ChainWanted, within_s: float) -> AbstractContextManager[Chain]:
         """For the body; taken down after it, however it ends. CloudError if it does not stand, or nothing
         comes through."""
+
+
+@dataclass(frozen=True)
+class ScenarioWanted:
+    """How often a scenario of the suite `sanity` is done, and within which limits."""
+
+    name: str
+    """As in its table."""
+    iterations: int = 1
+    concurrency: int = 1
+    """Iterations at a time."""
+    projects: int = 1
+    users_per_project: int = 1
+    failure_ratio: float = 0.0
+    """Of the iterations, at most."""
+    time_s: float | None = None
+    """Of an iteration, at most; None: not judged."""
+
+
+@dataclass(frozen=True)
+class Done:
+    """An operation of an iteration."""
+
+    name: str
+    seconds: float
+    failed: bool = False
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """A scenario, done once."""
+
+    seconds: float
+    cause: str | None
+    """None: it succeeded."""
+    operations: tuple[Done, ...] = ()
+
+
+@runtime_checkable
+class ScenarioDriver(Protocol):
+    """A driver that has scenarios done by what knows its cloud's API."""
+
+    def require_scenarios(self) -> None:
+        """WeirError where this machine lacks what it takes."""
+
+    def scenario(
+        self, wanted: ScenarioWanted, within_s: float
+    ) -> AbstractContextManager[Sequence[Iteration]]:
+        """Done, all of it, when the body begins; what it made is removed after it. CloudError if it was not
+        begun or not ended; CannotRunError where the cloud has no such service, or this user no such right."""

@@ -165,6 +165,7 @@ def executed(case: Case, running: Running) -> tuple[CaseResult, bool]:
         one.found = _plain(one.found)
     found.not_removed = _plain(running.not_removed) if running.not_removed is not None else None
     found.calls, found.capacity, found.chains = running.calls, running.capacity, running.chains
+    found.scenario = running.scenario_load
     if found.not_removed is not None and found.outcome in ("passed", "skipped"):
         found.outcome, found.why = "failed", f"what it made could not be removed: {found.not_removed}"
     return found, interrupted

@@ -22,7 +22,7 @@ def test_what_a_file_does_not_say_is_the_local_cloud_and_every_suite(tmp_path: P
     found = load_sut(written(tmp_path, GOOD))
     assert (found.driver, found.suites, found.local.compute_nodes) == (
         "local",
-        ("healthcheck", "performance", "application"),
+        ("healthcheck", "sanity", "performance", "application"),
         2,
     )
     assert found.sla.time_s.max == 30

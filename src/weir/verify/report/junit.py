@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 from weir.results.result import Verdict
 from weir.results.verification import CaseResult, Verification
-from weir.verify.report import amount, promised
+from weir.verify.report import amount, promised, scenarios
 from weir.verify.report.calls import capacity, fate
 from weir.verify.report.chains import summary
 
@@ -62,6 +62,8 @@ def _case(suite: ElementTree.Element, place: str, case: CaseResult) -> None:
         ElementTree.SubElement(one, "skipped", message=_clean(case.why or case.outcome))
     said = [f"{each.seconds:.3f} s  {each.name}: {each.found}" for each in case.operations]
     said += [f"{load.rate_cps:g} calls/s: {fate(load)}" for load in case.calls]
+    if case.scenario is not None:
+        said.append(scenarios.summary(case.scenario))
     said += [summary(load) for load in case.chains]
     if case.capacity is not None:
         said.append(capacity(case.capacity))

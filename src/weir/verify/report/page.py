@@ -12,7 +12,7 @@ from weir.report.page import joined
 from weir.report.page.document import MARK
 from weir.report.page.markup import raw, sheet, tag
 from weir.results.verification import CaseResult, SuiteResult, Verification
-from weir.verify.report import LIMITS, PAGE_HEAD, calls, chains, headline, limits, lines
+from weir.verify.report import LIMITS, PAGE_HEAD, calls, chains, headline, limits, lines, scenarios
 
 _STYLES = ("colours.css", "page.css", "sheets.css", "print.css")
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
@@ -89,6 +89,7 @@ def _suite(suite: SuiteResult) -> Markup:
     left = suite.count("not run")
     operations = [row for case in suite.cases for row in _operations(case)]
     shown = [sheet(suite.title, PAGE_HEAD, _columns(suite), len(PAGE_HEAD) - 1, wrap=True)]
+    shown += _scenarios(suite)
     shown += _chains(suite)
     shown += _calls(suite)
     if operations:
@@ -103,6 +104,16 @@ def _chains(suite: SuiteResult) -> Iterator[Markup]:
     for one in chains.tables(suite):
         yield sheet(one.title, one.head, one.rows, one.words, wrap=True)
     said = chains.sentences(suite)
+    if said:
+        yield tag("ul", [tag("li", sentence) for sentence in said], class_="plain")
+
+
+def _scenarios(suite: SuiteResult) -> Iterator[Markup]:
+    rows = scenarios.rows(suite)
+    if rows:
+        inner = sheet(scenarios.TITLE, scenarios.HEAD, rows, 2, wrap=True)
+        yield tag("details", tag("summary", tag("b", scenarios.TITLE)), inner, class_="fold")
+    said = list(scenarios.sentences(suite))
     if said:
         yield tag("ul", [tag("li", sentence) for sentence in said], class_="plain")
 

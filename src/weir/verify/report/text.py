@@ -8,7 +8,7 @@ from rich.text import Text
 
 from weir.report import blocks
 from weir.results.verification import SuiteResult, Verification
-from weir.verify.report import HEAD, LIMITS, calls, chains, headline, limits, lines
+from weir.verify.report import HEAD, LIMITS, calls, chains, headline, limits, lines, scenarios
 
 _STYLES = {"passed": "green", "failed": "bold red", "skipped": "yellow", "not run": "dim"}
 _COLUMNS = 110
@@ -26,6 +26,7 @@ def show(found: Verification, console: Console) -> None:
         for name, outcome, seconds, said in lines(suite):
             table.add_row(name, Text(outcome, style=_STYLES[outcome]), seconds, said)
         blocks.show(table, console, _COLUMNS)
+        _scenarios(suite, console)
         _chains(suite, console)
         _calls(suite, console)
     level = blocks.table("\nService level")
@@ -36,6 +37,25 @@ def show(found: Verification, console: Console) -> None:
     blocks.show(level, console, _COLUMNS)
     for rest in blocks.listed("\nWhat this says of other clouds", found.fidelity, "bold"):
         blocks.show(rest, console, _COLUMNS)
+
+
+def _scenarios(suite: SuiteResult, console: Console) -> None:
+    """Of iterations alone: the page has their operations."""
+    rows = scenarios.rows(suite, operations=False)
+    if rows:
+        table = blocks.table(f"\n{scenarios.TITLE}")
+        kept = [n for n in range(len(scenarios.HEAD)) if n != 1]
+        for index in kept:
+            table.add_column(
+                scenarios.HEAD[index],
+                justify="right" if scenarios.numeric(index) else "left",
+                overflow="fold",
+            )
+        for row in rows:
+            table.add_row(*(row[index] for index in kept))
+        blocks.show(table, console, _COLUMNS)
+    for sentence in scenarios.sentences(suite):
+        blocks.show(Text(sentence), console, _COLUMNS)
 
 
 def _chains(suite: SuiteResult, console: Console) -> None:

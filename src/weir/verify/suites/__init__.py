@@ -7,10 +7,11 @@ from collections.abc import Mapping
 
 from weir.lab.sut import SuiteName
 from weir.verify.case import Suite
-from weir.verify.suites import application, healthcheck, performance
+from weir.verify.suites import application, healthcheck, performance, sanity
 
 SUITES: Mapping[SuiteName, Suite] = {
     "healthcheck": healthcheck.SUITE,
+    "sanity": sanity.SUITE,
     "performance": performance.SUITE,
     "application": application.SUITE,
 }

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from .. import place
 from .services import begin
 
-DATABASES = ("keystone", "glance", "placement", "nova_api", "nova", "nova_cell0", "neutron")
+DATABASES = ("keystone", "glance", "placement", "nova_api", "nova", "nova_cell0", "neutron", "cinder", "heat")
 _START_S = 120.0
 
 

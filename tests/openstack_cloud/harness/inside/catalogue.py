@@ -15,6 +15,8 @@ _SERVICES = {
     "placement": ("placement", f"http://{place.HOST}:8778"),
     "nova": ("compute", f"http://{place.HOST}:8774/v2.1"),
     "neutron": ("network", f"http://{place.HOST}:9696"),
+    "cinder": ("volumev3", f"http://{place.HOST}:8776/v3/%(project_id)s"),
+    "heat": ("orchestration", f"http://{place.HOST}:8004/v1/%(project_id)s"),
 }
 _IMAGE_S = 120
 
@@ -41,11 +43,23 @@ def register() -> None:
             identity.create_endpoint(
                 service_id=service.id, interface=interface, url=url, region_id="RegionOne"
             )
+    _let_heat_make_users(identity, admin)
     own = identity.create_project(name="members", domain_id=domain)
     someone = identity.create_user(
         name="member", password=place.password(), domain_id=domain, default_project_id=own.id
     )
     identity.assign_project_role_to_user(own, someone, member)
+
+
+def _let_heat_make_users(identity: Any, admin: Any) -> None:
+    """In a domain of their own: who signals to a stack's resource is one."""
+    identity.create_role(name="heat_stack_user")
+    identity.create_role(name="heat_stack_owner")
+    domain = identity.create_domain(name="heat")
+    owner = identity.create_user(
+        name="heat_domain_admin", password=place.password(), domain_id=domain.id, default_project_id=None
+    )
+    identity.assign_domain_role_to_user(domain, owner, admin)
 
 
 def furnish() -> None:

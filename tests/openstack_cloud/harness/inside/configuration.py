@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 from string import Template
 
@@ -10,6 +11,12 @@ from .. import place
 
 _SOURCES = Path(__file__).parents[1] / "etc"
 _EBTABLES = Path("/etc/weir-ebtables")
+_SHARE = "/var/lib/cinder/share"
+_MOUNT_NFS = Path("/etc/weir-mount.nfs")
+# Volumes are files, and what asks for them wants NFS, which this kernel may lack: its share is a directory.
+_BIND = """#!/bin/sh
+exec mount --bind "${1#*:}" "$2"
+"""
 # Debian's ebtables, over nftables, cannot delete rules with a list of addresses; Neutron's have one each.
 _ONE_ADDRESS = """#!/bin/bash
 words=()
@@ -36,6 +43,9 @@ def write() -> None:
             target.write_text(Template(source.read_text()).substitute(values))
     _EBTABLES.write_text(_ONE_ADDRESS)
     _EBTABLES.chmod(0o755)
+    _MOUNT_NFS.write_text(_BIND)
+    _MOUNT_NFS.chmod(0o755)
+    subprocess.run(["mount", "--bind", str(_MOUNT_NFS), "/usr/sbin/mount.nfs"], check=True)
     alternative = Path("/etc/alternatives/ebtables")
     alternative.unlink(missing_ok=True)
     alternative.symlink_to(_EBTABLES)
@@ -56,6 +66,7 @@ def _values() -> dict[str, str]:
     )
     return {
         "password": password,
+        "share": _SHARE,
         "host": place.HOST,
         "database": f"mysql+pymysql://os:{password}@127.0.0.1",
         "queue": "rabbit://guest:guest@127.0.0.1:5672/",

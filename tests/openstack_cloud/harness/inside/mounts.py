@@ -18,11 +18,13 @@ _KEPT = (
     "placement",
     "nova",
     "neutron",
+    "cinder",
+    "heat",
     "libvirt",
     "mysql",
     "rabbitmq",
 )
-_OWNERS = ("keystone", "glance", "placement", "nova", "neutron")
+_OWNERS = ("keystone", "glance", "placement", "nova", "neutron", "cinder", "heat")
 
 
 def own_files() -> None:
@@ -53,6 +55,7 @@ def own_files() -> None:
         shutil.chown(f"/var/log/{name}", name, name)
     for inside in (
         "glance/images", "glance/staging", "glance/tasks", "nova/tmp", "nova/instances", "neutron/tmp",
+        "cinder/tmp", "cinder/conversion", "cinder/mnt", "cinder/share",
     ):  # fmt: skip
         Path("/var/lib", inside).mkdir(parents=True, exist_ok=True)
     os.umask(0o022)

@@ -38,6 +38,8 @@ def make() -> None:
             _bootstrap(),
             ["placement-manage", "db", "sync"],
             ["glance-manage", "db_sync"],
+            ["cinder-manage", "db", "sync"],
+            ["heat-manage", "db_sync"],
         ],
     }
     for name in ("fernet-keys", "credential-keys"):

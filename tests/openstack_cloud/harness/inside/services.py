@@ -29,7 +29,10 @@ _UWSGI = (
     "uwsgi", "--master", "--lazy-apps", "--enable-threads", "--die-on-term", "--buffer-size", "65535",
     "--thunder-lock", "--plugin", "python3", "--add-header", "Connection:close",
 )  # fmt: skip
-PORTS = {"keystone": 5000, "placement": 8778, "glance": 9292, "neutron": 9696, "nova": 8774, "metadata": 8775}
+PORTS = {
+    "keystone": 5000, "placement": 8778, "glance": 9292, "neutron": 9696, "nova": 8774, "metadata": 8775,
+    "cinder": 8776, "heat": 8004,
+}  # fmt: skip
 
 
 def begin(name: str, argv: Sequence[str]) -> int:
@@ -63,6 +66,10 @@ def start_rest() -> None:
     plugin = ["--config-file", "/etc/neutron/plugins/ml2/ml2_conf.ini"]
     begin("neutron", ["neutron-server", *_NEUTRON, *plugin])
     for name in ("nova-conductor", "nova-scheduler", "nova-api"):
+        begin(name, [name])
+    begin("cinder", _wsgi("cinder-wsgi", PORTS["cinder"]))
+    begin("heat", _wsgi("heat-wsgi-api", PORTS["heat"]))
+    for name in ("cinder-scheduler", "cinder-volume", "heat-engine"):
         begin(name, [name])
     for name, port in PORTS.items():
         wait_for_port(name, port)

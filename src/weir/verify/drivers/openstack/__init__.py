@@ -3,7 +3,8 @@
 
 `connection` asks it, and makes CloudErrors of what goes wrong; `journal` writes down what is made before it
 is made; `kinds` knows how each kind is made and found; `building` puts a case's stack together, `removal`
-takes it down; `stack` is what cases ask of it; `services` whether the cloud answers.
+takes it down; `stack` is what cases ask of it; `services` whether the cloud answers; `rally` has scenarios
+done, and `sweep` removes what they left.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from pathlib import Path
 from weir.base.error import WeirError
 from weir.fabric.cloud.system import ssh
 from weir.lab.sut import OpenStackCloud, SutFile
-from weir.verify.driver import CloudError, Service, StackWanted
+from weir.verify.driver import CloudError, Iteration, ScenarioWanted, Service, StackWanted
 
-from . import journal, services
+from . import journal, rally, services
 from .building import Building
 from .connection import Cloud, Deadline
 from .removal import remove
@@ -40,6 +41,7 @@ class OpenStackDriver:
         self._new_id = new_id
         self._cloud: Cloud | None = None
         self._left: list[str] = []
+        self._scenarios: rally.Scenarios | None = None
 
     @property
     def system(self) -> str:
@@ -87,12 +89,32 @@ class OpenStackDriver:
         """In the project that the file names, or in a new one."""
         cloud, deadline = self._connected(), Deadline(within_s)
         key = ssh.key(self._directory)
+        with self._journalled(cloud, deadline) as made:
+            standing = Building(cloud, self._options, made, deadline).build(wanted, key.with_suffix(".pub"))
+            yield OpenStackStack(standing, key, self._options.ssh_user, made.tag)
+
+    def require_scenarios(self) -> None:
+        """FabricError where Rally is not here."""
+        rally.require()
+
+    @contextmanager
+    def scenario(self, wanted: ScenarioWanted, within_s: float) -> Iterator[Sequence[Iteration]]:
+        """By Rally, in projects that it makes."""
+        cloud, deadline = self._connected(), Deadline(within_s)
+        if self._scenarios is None:
+            self._scenarios = rally.Scenarios(cloud, self._options, self._directory)
+        self._scenarios.require(wanted, deadline)
+        with self._journalled(cloud, deadline) as made:
+            yield self._scenarios.run(wanted, made, deadline)
+
+    @contextmanager
+    def _journalled(self, cloud: Cloud, deadline: Deadline) -> Iterator[journal.Journal]:
+        """For the body; all that is in it is removed afterwards."""
         with cloud.asking("log in", deadline):
             about = self._identity(cloud)
         made = journal.Journal.begin(self._new_id(), about)
         try:
-            standing = Building(cloud, self._options, made, deadline).build(wanted, key.with_suffix(".pub"))
-            yield OpenStackStack(standing, key, self._options.ssh_user, made.tag)
+            yield made
         except BaseException as error:
             began_s = time.monotonic()
             failed = error

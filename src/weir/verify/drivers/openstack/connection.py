@@ -109,6 +109,13 @@ class Cloud:
                 raise
             raise AnsweredError(f"{what}: {self._cause(error)}", status_of(error)) from None
 
+    def without_secrets(self, text: str) -> str:
+        """This user's, and tokens."""
+        text = _TOKEN.sub(_HIDDEN, text)
+        for one in self._hidden:
+            text = text.replace(one, _HIDDEN)
+        return text
+
     def _cause(self, error: Exception) -> str:
         """From None: the chain would have requests, with what is in them."""
         from openstack.exceptions import HttpException
@@ -118,9 +125,7 @@ class Cloud:
             text = f"HTTP {error.status_code}: {error.details}"
         elif isinstance(error, ValueError | TypeError | KeyError | AttributeError):
             text = f"an answer that makes no sense ({type(error).__name__}: {text})"
-        text = " ".join(_TOKEN.sub(_HIDDEN, text).split())
-        for one in self._hidden:
-            text = text.replace(one, _HIDDEN)
+        text = " ".join(self.without_secrets(text).split())
         return text if len(text) <= _CAUSE_CHARACTERS else f"{text[:_CAUSE_CHARACTERS]} …"
 
 

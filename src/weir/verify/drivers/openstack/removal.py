@@ -8,7 +8,7 @@ from typing import Any
 
 from weir.verify.driver import CloudError
 
-from . import kinds
+from . import kinds, sweep
 from .connection import AnsweredError, Cloud, Deadline
 from .journal import Journal, Made
 
@@ -58,6 +58,9 @@ def _everywhere(journal: Journal) -> bool:
 
 def _remove(cloud: Cloud, one: Made, deadline: Deadline, *, everywhere: bool) -> bool:
     """Whether there was one, or the cloud had said so."""
+    if one.kind == sweep.KIND:
+        sweep.sweep(cloud, one.name, deadline)
+        return True
     known = [one.id] if one.id is not None else kinds.found(cloud, one, deadline, everywhere=everywhere)
     for id_ in known:
         if one.kind == "router":

@@ -26,17 +26,30 @@ _VERSIONS = 300
 """Multiple choices: as services answer with their versions."""
 
 
+def kinds(cloud: Cloud, deadline: Deadline) -> set[str]:
+    """Types in the catalogue, by their official names. CloudError."""
+    from os_service_types import ServiceTypes
+
+    known = ServiceTypes()
+    return {
+        known.get_service_type(str(one["type"])) or str(one["type"]) for one in _catalogue(cloud, deadline)
+    }
+
+
 def answering(cloud: Cloud, deadline: Deadline) -> Sequence[Service]:
     """Each, with what it said. CloudError names one that does not answer, or that is not there."""
-    with cloud.asking("read the catalogue", deadline):
-        session = cloud.sdk.session
-        catalogue = session.auth.get_access(session).service_catalog.catalog
-    found = [_service(cloud, entry, deadline) for entry in catalogue]
+    found = [_service(cloud, entry, deadline) for entry in _catalogue(cloud, deadline)]
     kinds = {one.name for one in found}
     missing = [kind for kind in NEEDED if kind not in kinds]
     if missing:
         raise CloudError(f"the catalogue has no service of type {missing[0]}")
     return found
+
+
+def _catalogue(cloud: Cloud, deadline: Deadline) -> list[Mapping[str, Any]]:
+    with cloud.asking("read the catalogue", deadline):
+        session = cloud.sdk.session
+        return list(session.auth.get_access(session).service_catalog.catalog)
 
 
 def _service(cloud: Cloud, entry: Mapping[str, Any], deadline: Deadline) -> Service:

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`sanity` of a system under test: how often its scenarios are done, and within which limits."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from weir.base.record import LabSection
+from weir.lab.units import Seconds
+
+IterationTime = Annotated[Seconds, Field(gt=0, le=86_400)]
+ScenarioName = Annotated[str, Field(pattern=r"^[A-Z][A-Za-z]+\.[a-z_]+(-[0-9]+)?$")]
+
+
+class IterationTimes(LabSection):
+    """Upper limits on the time of a scenario's iterations."""
+
+    max: IterationTime | None = Field(default=None, description="of the longest")
+
+
+class ScenarioLimits(LabSection):
+    """What one scenario must keep to; absent: what all must."""
+
+    failure_ratio: float | None = Field(
+        default=None, ge=0, lt=1, description="share of its iterations that may fail"
+    )
+    time_s: IterationTimes = Field(default=IterationTimes(), description="that an iteration takes")
+
+
+class ScenarioSla(LabSection):
+    """The service level of the suite `sanity`: each scenario keeps to it, or has failed."""
+
+    failure_ratio: float = Field(default=0.0, ge=0, lt=1, description="share of its iterations that may fail")
+    time_s: IterationTimes = Field(
+        default=IterationTimes(), description="that an iteration takes; absent: 15 s to 240 s, by its kind"
+    )
+    own: dict[ScenarioName, ScenarioLimits] = Field(
+        default_factory=dict,
+        description="limits of single scenarios, by name",
+        examples=[{"NovaServers.pause_and_unpause_server": {"time_s": {"max": 120}}}],
+    )
+
+
+class Sanity(LabSection):
+    """The suite `sanity`: how often each scenario is done."""
+
+    iterations: int = Field(default=1, ge=1, le=10_000, description="of each scenario")
+    concurrency: int = Field(
+        default=1, ge=1, le=1000, description="of them at a time, at most; not on the local driver"
+    )
+    projects: int = Field(default=1, ge=1, le=100, description="made for each scenario, which takes turns")
+    users_per_project: int = Field(default=1, ge=1, le=100, description="likewise")

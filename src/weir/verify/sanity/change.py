@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether operations of a cloud became slower or faster since an earlier run, or chance explains it."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Sequence
+
+from weir.results.scenario import EarlierTimes, OperationTimes
+from weir.results.verification import Verification
+
+_LEVEL = 0.01
+"""Of all comparisons of a run together (Bonferroni): there are a hundred and more."""
+_FEWEST = 5
+"""Samples of fewer show nothing at any level that is of use."""
+
+
+def compare(found: Verification, earlier: Verification) -> None:
+    """Writes into each operation of `found` what became of it since."""
+    before = {key: one for key, one in _operations(earlier) if one.seconds}
+    pairs = [(one, before[key]) for key, one in _operations(found) if key in before and one.seconds]
+    for now, then in pairs:
+        now.earlier = _compared(now.seconds, then.seconds, earlier.id, _LEVEL / len(pairs))
+
+
+def _operations(found: Verification) -> Iterator[tuple[tuple[str, str, str], OperationTimes]]:
+    for suite in found.suites:
+        for case in suite.cases:
+            if case.scenario is not None:
+                for one in case.scenario.operations:
+                    yield (suite.name, case.name, one.name), one
+
+
+def _compared(now: Sequence[float], then: Sequence[float], run: str, level: float) -> EarlierTimes:
+    median_s, before_s = statistics.median(now), statistics.median(then)
+    made = EarlierTimes(
+        run=run,
+        times=len(then),
+        p50_s=before_s,
+        ratio=round(median_s / before_s, 4) if before_s else None,
+    )
+    if min(len(now), len(then)) < _FEWEST:
+        return made
+    from scipy.stats import mannwhitneyu
+
+    made.p_value = float(mannwhitneyu(now, then, alternative="two-sided").pvalue)
+    if made.p_value >= level:
+        made.change = "not shown"
+    else:
+        made.change = "slower" if median_s > before_s else "faster"
+    return made

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An SDK that is made up: a few kinds of things, which can be listed and deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+from weir.verify.drivers.openstack.connection import AnsweredError
+
+KINDS = {
+    "identity": ("project", "user", "role", "service"),
+    "compute": ("server", "server_group", "keypair"),
+    "network": ("ip", "router", "port", "network", "security_group"),
+    "block_storage": ("snapshot", "volume", "type"),
+    "image": ("image",),
+    "orchestration": ("stack",),
+}
+
+
+def thing(name: str, project: str = "", **more: Any) -> Any:
+    """One, whose identifier is its name with a sign in front."""
+    floating = {"floating_ip_address": name, "device_owner": ""} | more
+    return SimpleNamespace(id=f"#{name}", name=name, project_id=project, **floating)
+
+
+@dataclass
+class MadeSdk:
+    """What there is, by kind; `refused`: kinds that do not go."""
+
+    there: dict[str, list[Any]]
+    refused: set[str] = field(default_factory=set)
+    deleted: list[str] = field(default_factory=list)
+    current_user_id: str = "admin"
+
+    def __getattr__(self, service: str) -> Any:
+        if service not in KINDS:
+            raise AttributeError(service)
+        made: dict[str, Any] = {}
+        for kind in KINDS[service]:
+            made[f"{kind}s"] = lambda kind=kind, **how: self._listed(kind, how)
+            made[f"delete_{kind}"] = lambda id_, kind=kind, **_how: self._delete(kind, id_)
+        made["find_role"] = lambda name, **_how: thing(name)
+        made["assign_project_role_to_user"] = lambda *_who: None
+        made["get"] = lambda _path: SimpleNamespace(json=lambda: {"qos_specs": []})
+        return SimpleNamespace(**made)
+
+    def _listed(self, kind: str, how: dict[str, Any]) -> list[Any]:
+        project = how.get("project_id") or how.get("owner")
+        return [one for one in self.there.get(kind, []) if project is None or one.project_id == project]
+
+    def _delete(self, kind: str, id_: str) -> None:
+        if kind in self.refused:
+            raise ValueError(f"{kind} does not go")
+        self.deleted.append(f"{kind} {id_}")
+        self.there[kind] = [one for one in self.there[kind] if id_ not in (one.id, one.name)]
+
+
+class MadeApi:
+    """In place of a connection."""
+
+    name = "made"
+
+    def __init__(self, sdk: MadeSdk, project: str | None = None) -> None:
+        self.whole = sdk
+        kept = {
+            kind: [one for one in found if project in (None, one.project_id)]
+            for kind, found in sdk.there.items()
+        }
+        self.sdk: Any = sdk if project is None else _Within(sdk, kept)
+
+    def in_project(self, project: Any) -> MadeApi:
+        return MadeApi(self.whole, project.id)
+
+    @contextmanager
+    def asking(self, what: str, _deadline: Any = None) -> Iterator[None]:
+        try:
+            yield
+        except ValueError as error:
+            raise AnsweredError(f"{what}: {error}", 409) from None
+
+
+class _Within(MadeSdk):
+    """What a project's users see of it."""
+
+    def __init__(self, whole: MadeSdk, there: dict[str, list[Any]]) -> None:
+        super().__init__(there, whole.refused, whole.deleted)
+        self._whole = whole
+
+    def _delete(self, kind: str, id_: str) -> None:
+        super()._delete(kind, id_)
+        self._whole.there[kind] = [one for one in self._whole.there[kind] if id_ not in (one.id, one.name)]

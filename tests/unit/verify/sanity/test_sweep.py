@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What scenarios left is removed, and nothing that only looks like it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from weir.fabric import attended
+from weir.verify.driver import CloudError
+from weir.verify.drivers.openstack import services
+from weir.verify.drivers.openstack.connection import Deadline
+from weir.verify.drivers.openstack.sweep import marker, sweep
+
+from .made_sdk import KINDS, MadeApi, MadeSdk, thing
+
+TAG = "weir-0123456789ab"
+MINE = f"{TAG}_a1B_c2D3e4F5"
+LOOK_ALIKES = (
+    "weir-0123456789ab-own-network", "weir-0123456789ac_a1B_c2D3e4F5", "weir-0123456789ab_a1B_c2D3e4F",
+    "weir-0123456789ab_a1B_c2D3e4F5 and more", "my-weir-0123456789ab_a1B_c2D3e4F5",
+    "s_rally_0a1b2c3d_AbCdEfGh", "weir-0123456789ab",
+)  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def ended(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Markers of processes that were to end."""
+    asked: list[str] = []
+    known = {"identity", "compute", "network", "block-storage", "image", "orchestration"}
+    monkeypatch.setattr(attended, "end", asked.append)
+    monkeypatch.setattr(services, "kinds", lambda *_: known)
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    return asked
+
+
+def swept(there: dict[str, list[Any]], refused: set[str] | None = None, within_s: float = 20.0) -> MadeSdk:
+    sdk = MadeSdk({kind: there.get(kind, []) for kinds in KINDS.values() for kind in kinds}, refused or set())
+    sweep(MadeApi(sdk), TAG, Deadline(within_s))  # type: ignore[arg-type]
+    return sdk
+
+
+def test_a_project_of_that_name_goes_with_all_that_is_in_it_whatever_its_name(ended: list[str]) -> None:
+    inside = [
+        "stack", "server", "server_group", "snapshot", "volume", "ip", "router", "port", "network",
+        "security_group", "image",
+    ]  # fmt: skip
+    there = {kind: [thing(f"any-{kind}", f"#{MINE}"), thing(f"other-{kind}", "#other")] for kind in inside}
+    there["project"] = [thing(MINE), thing("other")]
+    there["user"] = [thing(MINE), thing("admin")]
+    sdk = swept(there)
+    assert {one.split()[0] for one in sdk.deleted} == {*inside, "project", "user"}
+    assert not [one for one in sdk.deleted if "other" in one or "admin" in one]
+    assert sdk.deleted.index("server #any-server") < sdk.deleted.index("network #any-network")
+    assert sdk.deleted[-1] == f"project #{MINE}"
+    assert ended == [marker(TAG)]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "role",
+        "service",
+        "server",
+        "server_group",
+        "volume",
+        "type",
+        "router",
+        "network",
+        "security_group",
+        "image",
+    ],
+)
+def test_elsewhere_the_whole_name_counts(kind: str) -> None:
+    sdk = swept({kind: [thing(MINE, "#other"), *(thing(one, "#other") for one in LOOK_ALIKES)]})
+    assert sdk.deleted == [f"{kind} #{MINE}"]
+
+
+def test_look_alikes_of_projects_and_users_stay() -> None:
+    assert swept({kind: [thing(one) for one in LOOK_ALIKES] for kind in ("project", "user")}).deleted == []
+
+
+def test_what_nova_numbers_of_one_request_is_the_scenarios_too() -> None:
+    assert swept({"server": [thing(f"{MINE}-1"), thing(f"{MINE}-2")]}).deleted == [
+        f"server #{MINE}-1",
+        f"server #{MINE}-2",
+    ]
+
+
+def test_what_does_not_go_is_named_and_the_rest_goes() -> None:
+    with pytest.raises(
+        CloudError, match=rf"^of its scenario stays: remove network {MINE}: network does not go$"
+    ):
+        swept({"network": [thing(MINE)], "image": [thing(MINE)]}, {"network"}, within_s=0.05)

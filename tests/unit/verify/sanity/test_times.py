@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Turn-around times: percentiles, limits, and what changed since an earlier run."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from weir.results.scenario import EarlierTimes, ScenarioLoad
+from weir.results.verification import CaseResult, SuiteResult, Verification
+from weir.verify.case import NotSoError
+from weir.verify.driver import Done, Iteration, ScenarioWanted
+from weir.verify.report import scenarios
+from weir.verify.sanity.change import compare
+from weir.verify.sanity.times import ITERATION, load, times
+from weir.verify.suites.sanity import judge
+
+from ..made import MadeCloud, verified
+
+
+def test_a_percentile_is_told_only_of_a_sample_that_has_it() -> None:
+    few = times("boot", [0.3, 0.1, 0.2])
+    assert (few.p50_s, few.p90_s, few.p95_s, few.max_s) == (0.2, None, None, 0.3)
+    many = times("boot", [n / 10 for n in range(1, 101)])
+    assert (many.p50_s, many.p90_s, many.p95_s, many.p99_s, many.max_s) == (5.05, 9.0, 9.5, 9.9, 10.0)
+    assert times("boot", [], failed=2).p50_s is None
+
+
+def scenario(
+    *seconds: float, failed: int = 0, limit_s: float | None = 30.0, ratio: float = 0.0
+) -> ScenarioLoad:
+    found = [Iteration(one, None, (Done("boot", one / 2),)) for one in seconds]
+    found += [Iteration(9.0, "TimeoutError: no host", (Done("boot", 9.0, failed=True),))] * failed
+    return load(found, ScenarioWanted("Some.one", len(found), failure_ratio=ratio, time_s=limit_s))
+
+
+def test_each_operation_is_counted_and_failures_are_in_no_percentile() -> None:
+    found = scenario(1.0, 2.0, 3.0, failed=1)
+    assert (found.planned, found.succeeded, found.failed) == (4, 3, 1)
+    assert found.causes == {"TimeoutError: no host": 1}
+    whole, boot = found.operations
+    assert (whole.name, whole.p50_s, whole.failed) == (ITERATION, 2.0, 1)
+    assert (boot.name, boot.seconds, boot.failed, boot.max_s) == ("boot", [0.5, 1.0, 1.5], 1, 1.5)
+
+
+def test_a_scenario_within_its_limits_has_passed() -> None:
+    judge(scenario(1.0, 2.0))
+    judge(scenario(1.0, 2.0, 2.0, failed=1, ratio=0.25))
+    judge(scenario(500.0, limit_s=None))
+
+
+@pytest.mark.parametrize(
+    ("found", "why"),
+    [
+        (scenario(1.0, failed=1), "1 of 2 iterations failed, at most 0% may: 1 × TimeoutError: no host"),
+        (scenario(1.0, 31.0), "an iteration took 31.0 s, and may take 30 s"),
+    ],
+)
+def test_one_that_misses_a_limit_says_which_and_what_was_found(found: ScenarioLoad, why: str) -> None:
+    with pytest.raises(NotSoError, match=why):
+        judge(found)
+
+
+def of(found: ScenarioLoad, run: str) -> Verification:
+    made = verified(MadeCloud())
+    made.id = run
+    made.suites = [
+        SuiteResult(
+            name="sanity", title="t", cases=[CaseResult(name="Some.one", title="one", scenario=found)]
+        )
+    ]
+    return made
+
+
+def changed(now: list[float], then: list[float]) -> EarlierTimes:
+    found = of(scenario(*now), "now")
+    compare(found, of(scenario(*then), "then"))
+    load = found.suites[0].cases[0].scenario
+    assert load is not None
+    earlier = load.operations[0].earlier
+    assert earlier is not None
+    assert (earlier.run, earlier.times) == ("then", len(then))
+    return earlier
+
+
+def test_what_became_slower_is_told_from_chance() -> None:
+    chance = random.Random(1)
+    before = [chance.gauss(1.0, 0.1) for _ in range(20)]
+    again = [chance.gauss(1.0, 0.1) for _ in range(20)]
+    slow = [one * 1.5 for one in again]
+    assert changed(again, before).change == "not shown"
+    assert changed(slow, before).change == "slower"
+    assert changed(before, slow).change == "faster"
+    assert changed(slow, before).ratio == pytest.approx(1.5, abs=0.1)
+
+
+def test_of_few_iterations_only_the_ratio_is_told() -> None:
+    earlier = changed([2.0, 2.0, 2.0], [1.0, 1.0, 1.0])
+    assert (earlier.ratio, earlier.p_value, earlier.change) == (2.0, None, "not compared")
+    assert scenarios.since(earlier) == "2.00 ×, too few to tell"
+
+
+def test_reports_have_a_row_for_each_operation_and_say_what_changed() -> None:
+    found = of(scenario(*[2.0 + n / 100 for n in range(20)]), "now")
+    compare(found, of(scenario(*[1.0 + n / 100 for n in range(20)]), "then"))
+    (suite,) = found.suites
+    whole, boot = scenarios.rows(suite)
+    assert whole == ["Some.one", ITERATION, "20", "2.1", "2.17", "2.18", "–", "2.19", "1.91 ×, slower"]
+    assert boot[1] == "boot"
+    assert len(scenarios.rows(suite, operations=False)) == 1
+    said = list(scenarios.sentences(suite))
+    assert said[0].startswith("Compared with then: of 2 operations 2 changed")
+    assert said[1] == "Some.one, iteration: 1.91 ×, slower."
