@@ -14,10 +14,8 @@ encapsulate(struct rte_mbuf *packet, const struct weir_headers *headers,
 	const uint32_t length = headers->l3_offset + headers->l3_bytes;
 	uint8_t *frame = (uint8_t *)rte_pktmbuf_prepend(packet, outer_bytes);
 
-	memmove(frame, frame + outer_bytes, headers->l3_offset);
+	upf_move_ethernet(frame, frame + outer_bytes, headers->l3_offset);
 	rte_pktmbuf_trim(packet, (uint16_t)(rte_pktmbuf_pkt_len(packet) - outer_bytes - length));
-	frame[headers->l3_offset - 2] = RTE_ETHER_TYPE_IPV4 >> 8;
-	frame[headers->l3_offset - 1] = RTE_ETHER_TYPE_IPV4 & 0xff;
 	weir_gtpu_write_outer(tunnel, WEIR_GTPU_G_PDU, headers->l3_bytes,
 			      frame + headers->l3_offset);
 }

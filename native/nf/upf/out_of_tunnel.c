@@ -106,7 +106,7 @@ decapsulate(struct rte_mbuf *packet, uint16_t l3_offset, uint16_t offset, uint32
 	const uint32_t length = l3_offset + bytes;
 	const uint32_t least = RTE_ETHER_MIN_LEN - RTE_ETHER_CRC_LEN;
 
-	memmove(frame + offset, frame, l3_offset);
+	upf_move_ethernet(frame + offset, frame, l3_offset);
 	rte_pktmbuf_adj(packet, offset);
 	rte_pktmbuf_trim(packet, (uint16_t)(rte_pktmbuf_pkt_len(packet) - length));
 	if (unlikely(length < least)) {

@@ -4,6 +4,8 @@
 #ifndef WEIR_NF_UPF_UPF_H
 #define WEIR_NF_UPF_UPF_H
 
+#include <string.h>
+
 #include "engine/nf.h"
 #include "packet/flow_table.h"
 #include "packet/gtpu.h"
@@ -142,6 +144,20 @@ void upf_answers_free(struct upf_answers *answers);
 
 void upf_out_of_tunnel(struct upf *upf, struct weir_batch *batch, struct weir_stage_ledger *ledger);
 void upf_into_tunnel(struct upf *upf, struct weir_batch *batch, struct weir_stage_ledger *ledger);
+
+/* Puts an Ethernet header with its tags, of an IPv4 packet, in front of that packet: `to` and
+ * `from` are further apart than it is long. */
+static inline void
+upf_move_ethernet(uint8_t *to, const uint8_t *from, uint16_t l3_offset)
+{
+	const uint16_t type = RTE_BE16(RTE_ETHER_TYPE_IPV4);
+
+	memcpy(to, from, 2 * RTE_ETHER_ADDR_LEN);
+	if (unlikely(l3_offset > RTE_ETHER_HDR_LEN))
+		memcpy(to + 2 * RTE_ETHER_ADDR_LEN, from + 2 * RTE_ETHER_ADDR_LEN,
+		       l3_offset - RTE_ETHER_HDR_LEN);
+	memcpy(to + l3_offset - sizeof(type), &type, sizeof(type));
+}
 
 /* Counts a packet that is within the maximum bit rate; false: it is above it. */
 static inline bool

@@ -127,8 +127,8 @@ class Nf(_Described):
 
     @property
     def shares_state(self) -> bool:
-        """Both directions have the same state: that of a function that decides, or that has both ends of what it
-        is asked in one direction and answers in the other."""
+        """Both directions have the same state: of a function that decides, and of one that is asked in one
+        direction and answers in the other."""
         return self.decides or self.tunnels
 
     def option(self, name: str) -> NfOption | None:
