@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""upf and gnb against Scapy's GTP-U: what leaves a tunnel is the user's packet, byte by byte, and Scapy reads what
-enters one as it was meant."""
+"""upf and gnb against Scapy's GTP-U: what leaves a tunnel is the user's packet, byte by byte, and Scapy reads
+what enters one as it was meant."""
 
 from __future__ import annotations
 
