@@ -101,6 +101,8 @@ BENCHES = {
     "nat-1m": Bench("nat_1m", "l3fwd, 1,048,576 flows", _same),
     "nat-10m": Bench("nat_10m", "l3fwd, 10,000,000 flows, functions alone, cycles a packet", _same),
     "nat-new-sessions": Bench("nat_new_sessions", "1,000,000 new mappings a second of one core"),
+    "upf-64k": Bench("upf_64k", "l3fwd, 65,536 flows, the same packets without tunnels", _same),
+    "upf-960k": Bench("upf_960k", "l3fwd, 960,000 flows, the same packets without tunnels", _same),
     "firewall-new-flows": Bench(
         "firewall_new_flows",
         f"rte_acl, which keeps no sessions; {_NEW_FLOWS} and a new session for ours",
