@@ -48,8 +48,8 @@ def against_l3fwd(
         DataPlaneClient(path, connect_s=20) as client,
     ):
         taken = interleave(
-            lambda: _rate_pps(client, devargs, nf, options, flows),
-            lambda: _rate_pps(client, devargs, "l3fwd", L3FWD, flows),
+            lambda: rate_pps(client, devargs, nf, options, flows),
+            lambda: rate_pps(client, devargs, "l3fwd", L3FWD, flows),
             pairs=pairs,
         )
     found = line(name, taken, target=target, unit="pps")
@@ -66,11 +66,18 @@ def _frames(flows: int, to: tuple[str, int]) -> Iterator[bytes]:
         yield udp_frame(first + flow // PORTS, destination, FIRST_PORT + flow % PORTS, to[1])
 
 
-def _rate_pps(
-    client: DataPlaneClient, devargs: str, nf: str, options: Mapping[str, str], flows: int
+def rate_pps(
+    client: DataPlaneClient,
+    devargs: str,
+    nf: str,
+    options: Mapping[str, str],
+    flows: int,
+    *,
+    direction: str = "outbound",
 ) -> float:
+    """What a core forwards of what that port gives, in that direction, once all packets were there twice."""
     stage = {"nf": nf, "options": dict(options)}
-    path = {"name": "through", "in": "port", "out": "port", "stages": [stage]}
+    path = {"name": "through", "direction": direction, "in": "port", "out": "port", "stages": [stage]}
     client.configure(
         Configure.model_validate(
             {

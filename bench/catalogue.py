@@ -128,6 +128,8 @@ BENCHES = {
     "lb-ipvs": Bench(
         "lb_ipvs", "IP Virtual Server with Maglev's hash, 10,000 flows, behind one Linux bridge"
     ),
+    "upf-64k": Bench("upf_64k", "l3fwd, 65,536 flows, the same packets without tunnels", _same),
+    "upf-960k": Bench("upf_960k", "l3fwd, 960,000 flows, the same packets without tunnels", _same),
     "firewall-new-flows": Bench(
         "firewall_new_flows",
         f"rte_acl, which keeps no sessions; {_NEW_FLOWS} and a new session for ours",

@@ -54,13 +54,13 @@ nf_to_json(const struct weir_nf *nf)
 		json_array_append_new(reasons,
 				      json_pack("{s:s, s:s}", "symbol", nf->drop_reasons[i].symbol,
 						"sentence", nf->drop_reasons[i].sentence));
-	return json_pack("{s:s, s:s, s:b, s:b, s:b, s:b, s:i, s:b, s:s?, s:o, s:o, s:o}", "name",
-			 nf->name, "summary", nf->summary, "returns", nf->returns, "decides",
-			 nf->decide != NULL, "steers", nf->steer != NULL, "rewrites", nf->rewrites,
-			 "flow_bytes", nf->flow_bytes, "outbound_flows_only",
-			 nf->outbound_flows_only, "stand_in", nf->stand_in, "options",
-			 options_to_json(nf->options, nf->option_count), "drop_reasons", reasons,
-			 "commands", commands);
+	return json_pack("{s:s, s:s, s:b, s:b, s:b, s:b, s:b, s:i, s:b, s:s?, s:o, s:o, s:o}",
+			 "name", nf->name, "summary", nf->summary, "returns", nf->returns,
+			 "decides", nf->decide != NULL, "steers", nf->steer != NULL, "rewrites",
+			 nf->rewrites, "tunnels", nf->tunnels, "flow_bytes", nf->flow_bytes,
+			 "outbound_flows_only", nf->outbound_flows_only, "stand_in", nf->stand_in,
+			 "options", options_to_json(nf->options, nf->option_count), "drop_reasons",
+			 reasons, "commands", commands);
 }
 
 json_t *

@@ -127,9 +127,11 @@ shift_decide(void *state, const struct weir_batch *batch, struct weir_action *ac
 }
 
 static uint32_t
-shift_steer(const void *state, const struct weir_headers *headers, enum weir_direction direction)
+shift_steer(const void *state, const struct weir_headers *headers, const struct rte_mbuf *packet,
+	    enum weir_direction direction)
 {
 	(void)state;
+	(void)packet;
 	return direction == WEIR_OUTBOUND ? ntohs(headers->tuple.src_port)
 					  : ntohs(headers->tuple.dst_port) - 1;
 }

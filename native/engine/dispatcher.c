@@ -33,7 +33,7 @@ hash_of_end(const struct end *end)
 
 /* The same for both directions: a sum of what the ends give. */
 static uint32_t
-hash_of(const struct weir_headers *headers, const uint8_t *frame)
+hash_of(const struct weir_headers *headers, const struct rte_mbuf *packet)
 {
 	bool ports = (headers->flags & WEIR_HEADER_FRAGMENT) == 0;
 	struct end from = {.address = {headers->tuple.src_ip},
@@ -42,7 +42,8 @@ hash_of(const struct weir_headers *headers, const uint8_t *frame)
 			 .port = ports ? headers->tuple.dst_port : 0};
 
 	if (headers->network == WEIR_NETWORK_IPV6) {
-		const struct rte_ipv6_hdr *ip = (const void *)(frame + headers->l3_offset);
+		const struct rte_ipv6_hdr *ip = rte_pktmbuf_mtod_offset(
+			packet, const struct rte_ipv6_hdr *, headers->l3_offset);
 
 		memcpy(from.address, ip->src_addr, sizeof(from.address));
 		memcpy(to.address, ip->dst_addr, sizeof(to.address));
@@ -52,11 +53,11 @@ hash_of(const struct weir_headers *headers, const uint8_t *frame)
 
 static inline uint32_t
 number_of(const struct dispatcher *dispatcher, const struct weir_headers *headers,
-	  const uint8_t *frame, enum weir_direction direction)
+	  const struct rte_mbuf *packet, enum weir_direction direction)
 {
 	if (dispatcher->nf != NULL && headers->network == WEIR_NETWORK_IPV4)
-		return dispatcher->nf->steer(dispatcher->state, headers, direction);
-	return hash_of(headers, frame);
+		return dispatcher->nf->steer(dispatcher->state, headers, packet, direction);
+	return hash_of(headers, packet);
 }
 
 /* The packet that an ICMP error is about, on its way back; false: it is no such error. */
@@ -85,16 +86,15 @@ number_of_fragment(const struct dispatcher *dispatcher, struct weir_fragments *f
 		   const struct rte_mbuf *packet, const struct weir_headers *headers,
 		   enum weir_direction direction, uint64_t now_tsc)
 {
-	const uint8_t *frame = rte_pktmbuf_mtod(packet, const uint8_t *);
 	struct weir_headers whole = *headers;
 	uint64_t number;
 
 	if ((headers->flags & WEIR_HEADER_LATER_FRAGMENT) != 0)
 		return weir_fragments_recall(fragments, packet, headers, now_tsc, &number)
 			       ? (uint32_t)number
-			       : number_of(dispatcher, headers, frame, direction);
+			       : number_of(dispatcher, headers, packet, direction);
 	whole.flags &= ~WEIR_HEADER_FRAGMENT;
-	number = number_of(dispatcher, &whole, frame, direction);
+	number = number_of(dispatcher, &whole, packet, direction);
 	weir_fragments_remember(fragments, packet, headers, now_tsc, number);
 	return (uint32_t)number;
 }
@@ -104,7 +104,6 @@ worker_number(const struct dispatcher *dispatcher, struct weir_fragments *fragme
 	      const struct rte_mbuf *packet, const struct weir_headers *headers,
 	      enum weir_direction direction, uint64_t now_tsc)
 {
-	const uint8_t *frame = rte_pktmbuf_mtod(packet, const uint8_t *);
 	struct weir_headers about;
 
 	if (headers->network == WEIR_NETWORK_IPV4) {
@@ -113,9 +112,9 @@ worker_number(const struct dispatcher *dispatcher, struct weir_fragments *fragme
 						  now_tsc);
 		if (unlikely(headers->tuple.protocol == IPPROTO_ICMP &&
 			     turned_back(packet, headers, &about)))
-			return number_of(dispatcher, &about, frame, direction);
+			return number_of(dispatcher, &about, NULL, direction);
 	}
-	return number_of(dispatcher, headers, frame, direction);
+	return number_of(dispatcher, headers, packet, direction);
 }
 
 static void

@@ -89,6 +89,7 @@ struct weir_nf {
 	unsigned int drop_reason_count;
 	bool returns;  /* false: no packet leaves it, so it can only end a chain */
 	bool rewrites; /* changes packets; others let them pass, or not */
+	bool tunnels;  /* puts packets into others, or takes them out: other headers leave */
 	/* Of its state for a flow, what the flow's packets read and write; 0: it keeps nothing. */
 	uint16_t flow_bytes;
 	bool outbound_flows_only; /* it keeps nothing of flows from the outside */
@@ -154,9 +155,10 @@ struct weir_nf {
 	 * state; workers take it modulo their count. Reads configuration alone: called by the
 	 * dispatcher's thread, of IPv4 packets. A first fragment is shown as the whole packet that
 	 * its later ones follow; an ICMP error as the packet that it is about, on its way back.
+	 * `packet`: whose headers they are; NULL where that is none, but one inside an error.
 	 */
 	uint32_t (*steer)(const void *state, const struct weir_headers *headers,
-			  enum weir_direction direction);
+			  const struct rte_mbuf *packet, enum weir_direction direction);
 	/* May be NULL: called after init() with which of how many workers has this state, so that
 	 * it takes its share of what cannot be shared (external ports). */
 	int (*share)(void *state, unsigned int worker, unsigned int workers, const char *where,

@@ -50,7 +50,8 @@ struct rte_mbuf *weir_fuzz_packet(const uint8_t *bytes, size_t size);
 
 /*
  * Runs the function on all records. Aborts if a packet is neither forwarded nor counted as dropped
- * or held, if checksums that were right (IPv4, TCP, UDP, ICMP) are wrong afterwards, or if what
+ * or held, if checksums that were right (IPv4, TCP, UDP, ICMP) are wrong afterwards (but for what
+ * leaves a tunnel, whose checksums are its sender's), or if what
  * forward() did is not what decide() says. `command` may be NULL.
  */
 void weir_fuzz_run(const struct weir_nf *nf, void *state, const uint8_t *bytes, size_t size,

@@ -155,7 +155,8 @@ tick(void *state, uint64_t now_tsc, struct weir_flow_cache *cache)
 
 /* By the client, so that both directions meet. */
 static uint32_t
-steer(const void *state, const struct weir_headers *headers, enum weir_direction direction)
+steer(const void *state, const struct weir_headers *headers, const struct rte_mbuf *packet,
+      enum weir_direction direction)
 {
 	const struct weir_tuple *tuple = &headers->tuple;
 	bool outbound = direction == WEIR_OUTBOUND;
@@ -163,6 +164,7 @@ steer(const void *state, const struct weir_headers *headers, enum weir_direction
 	uint64_t port = outbound ? tuple->src_port : tuple->dst_port;
 
 	(void)state;
+	(void)packet;
 	return weir_mix(ip << 16 | port);
 }
 

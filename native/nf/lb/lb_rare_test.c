@@ -175,10 +175,10 @@ test_both_directions_of_a_connection_meet_the_same_worker(void **state)
 
 	(void)state;
 	lb_start_with_three_backends();
-	assert_int_equal(weir_nf_lb.steer(lb, &request, WEIR_OUTBOUND),
-			 weir_nf_lb.steer(lb, &answer, WEIR_INBOUND));
-	assert_int_not_equal(weir_nf_lb.steer(lb, &request, WEIR_OUTBOUND),
-			     weir_nf_lb.steer(lb, &other, WEIR_OUTBOUND));
+	assert_int_equal(weir_nf_lb.steer(lb, &request, NULL, WEIR_OUTBOUND),
+			 weir_nf_lb.steer(lb, &answer, NULL, WEIR_INBOUND));
+	assert_int_not_equal(weir_nf_lb.steer(lb, &request, NULL, WEIR_OUTBOUND),
+			     weir_nf_lb.steer(lb, &other, NULL, WEIR_OUTBOUND));
 }
 
 static const char *

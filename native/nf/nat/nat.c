@@ -291,12 +291,14 @@ init(void *state, const char *where, struct weir_error *error)
 
 /* The lane of the endpoint, whichever side it is seen from. */
 static uint32_t
-steer(const void *state, const struct weir_headers *headers, enum weir_direction direction)
+steer(const void *state, const struct weir_headers *headers, const struct rte_mbuf *packet,
+      enum weir_direction direction)
 {
 	const struct nat *nat = state;
 	const struct weir_tuple *tuple = &headers->tuple;
 	uint32_t lane;
 
+	(void)packet;
 	if (direction == WEIR_INBOUND) {
 		uint32_t inside = nat_paired_inside(&nat->pairs, tuple->dst_ip);
 

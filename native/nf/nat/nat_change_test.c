@@ -121,7 +121,7 @@ worker_of(enum weir_direction direction, const struct weir_test_ipv4 *what)
 
 	weir_headers_parse(packet, &headers);
 	rte_pktmbuf_free(packet);
-	return weir_nf_nat.steer(nat, &headers, direction) % WORKERS;
+	return weir_nf_nat.steer(nat, &headers, NULL, direction) % WORKERS;
 }
 
 static void

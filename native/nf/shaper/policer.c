@@ -201,10 +201,12 @@ report(const void *state, struct weir_report *report)
 }
 
 static uint32_t
-steer(const void *state, const struct weir_headers *headers, enum weir_direction direction)
+steer(const void *state, const struct weir_headers *headers, const struct rte_mbuf *packet,
+      enum weir_direction direction)
 {
 	const struct policer *policer = state;
 
+	(void)packet;
 	return tenants_find(&policer->tenants, headers, direction);
 }
 

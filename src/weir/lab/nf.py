@@ -113,6 +113,8 @@ class Nf(_Described):
     """Says which packets must meet: of such functions one at the most can be shared out to workers."""
     rewrites: bool = False
     """Changes packets; others let them pass, or not."""
+    tunnels: bool = False
+    """Puts packets into others, or takes them out: lengths change."""
     flow_bytes: int = 0
     """Of its state for a flow, what the flow's packets read and write; 0: it keeps nothing."""
     outbound_flows_only: bool = False
@@ -122,6 +124,12 @@ class Nf(_Described):
     options: tuple[NfOption, ...] = ()
     drop_reasons: tuple[DropReason, ...] = ()
     commands: tuple[Command, ...] = ()
+
+    @property
+    def shares_state(self) -> bool:
+        """Both directions have the same state: of a function that decides, and of one that is asked in one
+        direction and answers in the other."""
+        return self.decides or self.tunnels
 
     def option(self, name: str) -> NfOption | None:
         """The option of that name, or None."""

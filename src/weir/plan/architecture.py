@@ -252,7 +252,8 @@ class _Builder:
     def _stages(
         self, direction: _Direction, *, only: int | None = None, instance: tuple[int, int] = (0, 1)
     ) -> tuple[StageConfig, ...]:
-        """The functions in the order of that direction. One that decides is the same on both, by its name."""
+        """The functions in the order of that direction. One that has one state is the same on both, by its
+        name."""
         names = list(stage_names(one.nf for one in self.node.chain))
         return tuple(
             self._stage(direction, names[index], self.node.chain[index], instance)
@@ -261,7 +262,7 @@ class _Builder:
         )
 
     def _stage(self, direction: _Direction, name: str, one: NodeNf, instance: tuple[int, int]) -> StageConfig:
-        if not network_functions()[one.nf].decides:
+        if not network_functions()[one.nf].shares_state:
             return StageConfig(nf=one.nf, options=self._options(one, {"": direction.name}))
         if direction.kind == "inbound":
             return StageConfig(nf=one.nf, name=name)

@@ -46,6 +46,10 @@ def _only_ipv4(_given: _Given) -> frozenset[Protocol]:
     return _IPV4
 
 
+def _ipv4_and_arp(_given: _Given) -> frozenset[Protocol]:
+    return _IPV4 | _ARP
+
+
 def _everything(_given: _Given) -> frozenset[Protocol]:
     return _ALL
 
@@ -93,6 +97,7 @@ _CARRIED: Mapping[str, Callable[[_Given], frozenset[Protocol]]] = {
     "acl": _by_rules,
     "dpi": _but_ipv6("ipv6"),
     "firewall": _by_rules,
+    "gnb": _ipv4_and_arp,
     "impair": _everything,
     "l2fwd": _everything,
     "l3fwd": _routed,
@@ -100,4 +105,5 @@ _CARRIED: Mapping[str, Callable[[_Given], frozenset[Protocol]]] = {
     "nat": _translated,
     "policer": _everything,
     "shaper": _everything,
+    "upf": _ipv4_and_arp,
 }

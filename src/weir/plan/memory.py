@@ -111,7 +111,7 @@ def switch_memory_mb(topology: Topology, lab: Lab) -> int:
 def _state_mb(node: Node) -> int:
     """Of the functions' states, each as often as there are instances, and of fast paths."""
     instances = {"dispatch": node.workers, "separated": node.state_cores}.get(node.architecture, 1)
-    stateful = sum(network_functions()[one.nf].decides for one in node.chain)
+    stateful = sum(network_functions()[one.nf].shares_state for one in node.chain)
     fastpaths = len(node.chain) if node.architecture == "pipeline" else instances
     cached = fastpaths * node.fastpath_flows * (_FLOW_ENTRY_BYTES + len(node.chain) * _FLOW_STAGE_BYTES)
     grown = sum(grown_bytes(one.nf, one.options) for one in node.chain)
@@ -131,8 +131,10 @@ class Table:
 TABLES: Mapping[str, tuple[Table, ...]] = {
     "nat": (Table("sessions", 140),),
     "firewall": (Table("sessions", 100),),
+    "gnb": (Table("sessions", 170),),
     "lb": (Table("connections_max", 100),),
     "dpi": (Table("flows_max", 150), Table("charges_max", 90)),
+    "upf": (Table("sessions", 170),),
 }
 
 

@@ -24,7 +24,7 @@ def made(
 ) -> tuple[Node, dict[str, Any]]:
     """The only function of a PVP chain, and what weir-dp is told."""
     parts: dict[str, Any] = {
-        "functions": {"default": {"chain": CHAIN, "architecture": architecture, **more}},
+        "functions": {"default": {"chain": CHAIN, "architecture": architecture} | more},
         "cores": {"tester": [0], "functions": functions or [1], "switch": [0]},
     }
     built = topology("direct", **parts)
@@ -81,6 +81,19 @@ def test_options_are_given_once_and_next_hops_for_both_directions() -> None:
     options = right["stages"][-1]["options"]
     assert set(options) == {"src_mac", "dst_mac", "inbound_src_mac", "inbound_dst_mac"}
     assert len(set(options.values())) == 4
+
+
+@pytest.mark.parametrize("architecture", ["run-to-completion", "pipeline", "dispatch"])
+def test_a_function_that_answers_where_it_is_asked_has_one_state_for_both_directions(
+    architecture: str,
+) -> None:
+    _, config = made(architecture, chain=[{"nf": "upf", "options": {"sessions": 7}}])
+    stages = [
+        stage for area in function_areas(config) for path in area["paths"] for stage in path.get("stages", ())
+    ]
+    assert {(stage["nf"], stage["name"]) for stage in stages} == {("upf", "upf")}
+    given = [stage for stage in stages if stage.get("options", {}).get("sessions") == 7]
+    assert len(given) * 2 == len(stages)
 
 
 def test_workers_know_which_they_are_and_the_dispatcher_whom_to_ask() -> None:

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the function itself says to the other end of N3. */
+#include <string.h>
+
+#include <rte_cycles.h>
+
+#include "upf.h"
+
+#define ERRORS_AT_ONCE 10
+
+/* Sends `signal` to whom `packet` came from; from here to there is turned. */
+static void
+answer(struct upf *upf, const struct rte_mbuf *packet, const struct weir_headers *headers,
+       struct weir_gtpu_signal *signal)
+{
+	struct upf_answers *answers = &upf->answers;
+	const uint16_t bytes = headers->l3_offset + weir_gtpu_signal_bytes(signal);
+	const uint16_t room = RTE_MAX(bytes, RTE_ETHER_MIN_LEN - RTE_ETHER_CRC_LEN);
+	struct rte_ether_hdr *ethernet;
+	struct rte_mbuf *made;
+	uint8_t *frame;
+
+	made = answers->count < UPF_ANSWERS_MAX ? rte_pktmbuf_alloc(packet->pool) : NULL;
+	if (made == NULL) {
+		weir_count(&upf->answers_lost, 1);
+		return;
+	}
+	frame = (uint8_t *)rte_pktmbuf_append(made, room);
+	if (frame == NULL) {
+		weir_count(&upf->answers_lost, 1);
+		rte_pktmbuf_free(made);
+		return;
+	}
+	memset(frame, 0, room);
+	memcpy(frame, rte_pktmbuf_mtod(packet, const void *), headers->l3_offset);
+	ethernet = (struct rte_ether_hdr *)frame;
+	RTE_SWAP(ethernet->src_addr, ethernet->dst_addr);
+	signal->from_ip = headers->tuple.dst_ip;
+	signal->to_ip = headers->tuple.src_ip;
+	weir_gtpu_write_signal(signal, frame + headers->l3_offset);
+	answers->packet[(answers->first + answers->count++) % UPF_ANSWERS_MAX] = made;
+}
+
+void
+upf_answer_echo(struct upf *upf, const struct rte_mbuf *packet, const struct weir_headers *headers,
+		const struct weir_gtpu *gtpu)
+{
+	struct weir_gtpu_signal signal = {
+		.to_port = headers->tuple.src_port,
+		.message = WEIR_GTPU_ECHO_RESPONSE,
+		.sequence = gtpu->sequence,
+		.element_bytes = 2,
+		/* Section 8.2: the restart counter is 0 from its sender and not looked at. */
+		.elements = {WEIR_GTPU_IE_RECOVERY, 0},
+	};
+
+	answer(upf, packet, headers, &signal);
+}
+
+/* Whether one more may be sent that anybody can provoke. */
+static bool
+may_complain(struct upf *upf, uint64_t now_tsc)
+{
+	struct upf_answers *answers = &upf->answers;
+	uint64_t cost;
+
+	if (upf->error_indications_pps == 0)
+		return false;
+	cost = rte_get_tsc_hz() / upf->error_indications_pps;
+	if (answers->last_tsc == 0)
+		answers->credit_tsc = ERRORS_AT_ONCE * cost;
+	else if (now_tsc > answers->last_tsc)
+		answers->credit_tsc = RTE_MIN(answers->credit_tsc + now_tsc - answers->last_tsc,
+					      ERRORS_AT_ONCE * cost);
+	answers->last_tsc = now_tsc;
+	if (answers->credit_tsc < cost)
+		return false;
+	answers->credit_tsc -= cost;
+	return true;
+}
+
+void
+upf_indicate_error(struct upf *upf, const struct rte_mbuf *packet,
+		   const struct weir_headers *headers, const struct weir_gtpu *gtpu,
+		   uint64_t now_tsc)
+{
+	const uint32_t teid = rte_cpu_to_be_32(gtpu->teid), ip = headers->tuple.dst_ip;
+	struct weir_gtpu_signal signal = {
+		.to_port = RTE_BE16(WEIR_GTPU_PORT),
+		.message = WEIR_GTPU_ERROR_INDICATION,
+		.element_bytes = 12,
+		.elements = {[0] = WEIR_GTPU_IE_TEID_DATA,
+			     [5] = WEIR_GTPU_IE_PEER_ADDRESS,
+			     [7] = sizeof(ip)},
+	};
+
+	if (!may_complain(upf, now_tsc))
+		return;
+	memcpy(&signal.elements[1], &teid, sizeof(teid));
+	memcpy(&signal.elements[8], &ip, sizeof(ip));
+	answer(upf, packet, headers, &signal);
+}
+
+void
+upf_notify_extensions(struct upf *upf, const struct rte_mbuf *packet,
+		      const struct weir_headers *headers, uint64_t now_tsc)
+{
+	struct weir_gtpu_signal signal = {
+		.to_port = headers->tuple.src_port,
+		.message = WEIR_GTPU_SUPPORTED_EXTENSION_HEADERS,
+		.element_bytes = 3,
+		.elements = {WEIR_GTPU_IE_EXTENSION_HEADER_TYPES, 1,
+			     WEIR_GTPU_PDU_SESSION_CONTAINER},
+	};
+
+	if (may_complain(upf, now_tsc))
+		answer(upf, packet, headers, &signal);
+}
+
+void
+upf_answers_release(void *state, struct weir_batch *batch, struct weir_stage_ledger *ledger)
+{
+	struct upf_answers *answers = &((struct upf *)state)->answers;
+
+	if (batch->direction == ((struct upf *)state)->out_of_way)
+		return;
+	batch->released = WEIR_RELEASED_BEHIND;
+	while (answers->count > 0 && batch->count < WEIR_BURST) {
+		batch->egress[batch->count] = 0;
+		batch->packet[batch->count++] = answers->packet[answers->first];
+		answers->first = (answers->first + 1) % UPF_ANSWERS_MAX;
+		answers->count--;
+		weir_count(&ledger->originated, 1);
+	}
+}
+
+void
+upf_answers_free(struct upf_answers *answers)
+{
+	for (; answers->count > 0; answers->count--) {
+		rte_pktmbuf_free(answers->packet[answers->first]);
+		answers->first = (answers->first + 1) % UPF_ANSWERS_MAX;
+	}
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What enters the tunnel of its UE (TS 29.281, section 4.2). */
+#include <string.h>
+
+#include "upf.h"
+
+/* Puts the packet into the tunnel: the Ethernet header moves down, and what the frame has behind
+ * the IP packet goes. */
+static inline void
+encapsulate(struct rte_mbuf *packet, const struct weir_headers *headers,
+	    const struct weir_gtpu_tunnel *tunnel)
+{
+	const uint16_t outer_bytes = weir_gtpu_outer_bytes(tunnel);
+	const uint32_t length = headers->l3_offset + headers->l3_bytes;
+	uint8_t *frame = (uint8_t *)rte_pktmbuf_prepend(packet, outer_bytes);
+
+	upf_move_ethernet(frame, frame + outer_bytes, headers->l3_offset);
+	rte_pktmbuf_trim(packet, (uint16_t)(rte_pktmbuf_pkt_len(packet) - outer_bytes - length));
+	weir_gtpu_write_outer(tunnel, WEIR_GTPU_G_PDU, headers->l3_bytes,
+			      frame + headers->l3_offset);
+}
+
+/* One IP packet, of the UE of `session` or of none. False: it was dropped. */
+static inline bool
+forward(struct upf *upf, struct upf_session *session, struct rte_mbuf *packet,
+	const struct weir_headers *headers, uint64_t now_tsc, struct weir_stage_ledger *ledger)
+{
+	struct weir_gtpu_tunnel tunnel = {
+		.from_ip = upf->own_ip,
+		.to_ip = upf->peer_ip,
+		.container_type = upf->container_type,
+		.qfi = upf->container ? (uint8_t)upf->qfi : WEIR_GTPU_NO_QFI,
+	};
+	const uint16_t outer_bytes = weir_gtpu_outer_bytes(&tunnel);
+	enum upf_drop reason;
+
+	if (unlikely(session == NULL)) {
+		reason = UPF_DROP_UNKNOWN_UE;
+	} else if (unlikely(rte_pktmbuf_headroom(packet) < outer_bytes ||
+			    headers->l3_bytes + outer_bytes > upf->n3_mtu_bytes)) {
+		reason = UPF_DROP_TOO_LONG;
+	} else if (unlikely(!upf_admit(&upf->mbr[!upf->out_of_way], &session->into,
+				       headers->l3_bytes, now_tsc))) {
+		reason = UPF_DROP_ABOVE_MBR;
+	} else {
+		tunnel.teid = session->peer_teid;
+		encapsulate(packet, headers, &tunnel);
+		return true;
+	}
+	upf_drop(packet, reason, ledger);
+	return false;
+}
+
+void
+upf_into_tunnel(struct upf *upf, struct weir_batch *batch, struct weir_stage_ledger *ledger)
+{
+	struct upf_key keys[WEIR_BURST];
+	const void *asked[WEIR_BURST];
+	uint32_t found[WEIR_BURST];
+	uint16_t kept = 0;
+
+	memset(keys, 0, sizeof(keys));
+	for (uint16_t i = 0; i < batch->count; i++) {
+		const struct weir_tuple *tuple = &batch->headers[i].tuple;
+
+		keys[i].number = upf_user_ip(tuple->src_ip, tuple->dst_ip, batch->direction);
+		asked[i] = &keys[i];
+	}
+	weir_flow_table_find(upf->by_ue, asked, found, batch->count);
+	for (uint16_t i = 0; i < batch->count; i++) {
+		if (found[i] != WEIR_FLOW_NONE)
+			rte_prefetch0(&upf->sessions[found[i]].ue);
+	}
+	for (uint16_t i = 0; i < batch->count; i++) {
+		const struct weir_headers *headers = &batch->headers[i];
+		struct rte_mbuf *packet = batch->packet[i];
+
+		switch ((enum weir_network)headers->network) {
+		case WEIR_NETWORK_IPV4:
+			if (!forward(upf,
+				     found[i] != WEIR_FLOW_NONE ? &upf->sessions[found[i]] : NULL,
+				     packet, headers, batch->now_tsc, ledger))
+				continue;
+			break;
+		case WEIR_NETWORK_IPV6: /* no UE has an IPv6 address */
+			upf_drop(packet, UPF_DROP_UNKNOWN_UE, ledger);
+			continue;
+		case WEIR_NETWORK_MALFORMED:
+			upf_drop(packet, UPF_DROP_MALFORMED, ledger);
+			continue;
+		case WEIR_NETWORK_OTHER:
+			break;
+		}
+		batch->egress[kept] = batch->egress[i];
+		batch->packet[kept++] = packet;
+	}
+	batch->count = kept;
+}

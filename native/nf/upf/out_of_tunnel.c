@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What comes in a tunnel (TS 29.281, section 4.2). */
+#include <string.h>
+
+#include "upf.h"
+
+/* The packets of a batch, sorted: those in tunnels are looked up together. */
+struct tunnelled {
+	unsigned int count;
+	uint16_t place[WEIR_BURST];
+	struct weir_gtpu gtpu[WEIR_BURST];
+	struct upf_key keys[WEIR_BURST];
+	const void *asked[WEIR_BURST];
+	uint32_t found[WEIR_BURST];
+};
+
+static inline bool
+is_for_tunnels(const struct upf *upf, const struct weir_headers *headers)
+{
+	return headers->network == WEIR_NETWORK_IPV4 && headers->tuple.protocol == IPPROTO_UDP &&
+	       headers->tuple.dst_ip == upf->own_ip;
+}
+
+/* What is for this function and no packet of a user. */
+static enum upf_drop
+handle_signal(struct upf *upf, const struct rte_mbuf *packet, const struct weir_headers *headers,
+	      const struct weir_gtpu *gtpu)
+{
+	if (gtpu->message == WEIR_GTPU_ECHO_REQUEST)
+		upf_answer_echo(upf, packet, headers, gtpu);
+	return UPF_DROP_SIGNAL;
+}
+
+/* Sorts packet `index`. True: it goes on as it is. */
+static inline bool
+sort(struct upf *upf, struct weir_batch *batch, uint16_t index, struct tunnelled *tunnelled,
+     struct weir_stage_ledger *ledger)
+{
+	const struct weir_headers *headers = &batch->headers[index];
+	struct rte_mbuf *packet = batch->packet[index];
+	struct weir_gtpu *gtpu = &tunnelled->gtpu[tunnelled->count];
+	const uint32_t end = headers->l3_offset + headers->l3_bytes;
+
+	if (unlikely(headers->network == WEIR_NETWORK_OTHER))
+		return true; /* ARP and what else is of the link */
+	if (unlikely(headers->network == WEIR_NETWORK_MALFORMED)) {
+		upf_drop(packet, UPF_DROP_MALFORMED, ledger);
+		return false;
+	}
+	if (unlikely(is_for_tunnels(upf, headers) &&
+		     (headers->flags & WEIR_HEADER_FRAGMENT) != 0)) {
+		upf_drop(packet, UPF_DROP_OUTER_FRAGMENT, ledger);
+		return false;
+	}
+	if (unlikely(!is_for_tunnels(upf, headers) || headers->l4_offset == 0 ||
+		     headers->tuple.dst_port != RTE_BE16(WEIR_GTPU_PORT))) {
+		if (upf->other == UPF_OTHER_FORWARD)
+			return true;
+		upf_drop(packet, UPF_DROP_OTHER, ledger);
+		return false;
+	}
+	if (unlikely(end > rte_pktmbuf_data_len(packet) ||
+		     !weir_gtpu_parse(rte_pktmbuf_mtod_offset(packet, const uint8_t *,
+							      headers->payload_offset),
+				      end - headers->payload_offset, gtpu))) {
+		upf_drop(packet, UPF_DROP_MALFORMED, ledger);
+		return false;
+	}
+	if (unlikely(gtpu->message != WEIR_GTPU_G_PDU)) {
+		upf_drop(packet, handle_signal(upf, packet, headers, gtpu), ledger);
+		return false;
+	}
+	tunnelled->keys[tunnelled->count].number = rte_cpu_to_be_32(gtpu->teid);
+	tunnelled->asked[tunnelled->count] = &tunnelled->keys[tunnelled->count];
+	tunnelled->place[tunnelled->count++] = index;
+	return false;
+}
+
+/* The user's packet: its bytes, or 0 if it is none of IPv4, or not all there. */
+static inline uint32_t
+user_bytes(const uint8_t *user, uint32_t room)
+{
+	const struct rte_ipv4_hdr *ip = (const void *)user;
+	uint32_t bytes;
+
+	if (room < sizeof(*ip) || ip->version_ihl >> 4 != 4 || rte_ipv4_hdr_len(ip) < sizeof(*ip))
+		return 0;
+	bytes = rte_be_to_cpu_16(ip->total_length);
+	return bytes >= rte_ipv4_hdr_len(ip) && bytes <= room ? bytes : 0;
+}
+
+static inline uint32_t
+user_ip_of(const uint8_t *user, enum weir_direction direction)
+{
+	uint32_t ips[2]; /* source, destination */
+
+	memcpy(ips, user + offsetof(struct rte_ipv4_hdr, src_addr), sizeof(ips));
+	return upf_user_ip(ips[0], ips[1], direction);
+}
+
+/* The Ethernet header moves up to the user's packet, of `bytes` bytes, `offset` behind it. */
+static inline void
+decapsulate(struct rte_mbuf *packet, uint16_t l3_offset, uint16_t offset, uint32_t bytes)
+{
+	uint8_t *frame = rte_pktmbuf_mtod(packet, uint8_t *);
+	const uint32_t length = l3_offset + bytes;
+	const uint32_t least = RTE_ETHER_MIN_LEN - RTE_ETHER_CRC_LEN;
+
+	upf_move_ethernet(frame + offset, frame, l3_offset);
+	rte_pktmbuf_adj(packet, offset);
+	rte_pktmbuf_trim(packet, (uint16_t)(rte_pktmbuf_pkt_len(packet) - length));
+	if (unlikely(length < least)) {
+		void *padding = rte_pktmbuf_append(packet, (uint16_t)(least - length));
+
+		if (padding != NULL)
+			memset(padding, 0, least - length);
+	}
+}
+
+/* One that came in a tunnel, of `session` or of none. False: it was dropped. */
+static inline bool
+forward(struct upf *upf, struct upf_session *session, struct rte_mbuf *packet,
+	const struct weir_headers *headers, const struct weir_gtpu *gtpu, uint64_t now_tsc,
+	struct weir_stage_ledger *ledger)
+{
+	const uint16_t user_offset = headers->payload_offset + gtpu->payload_offset;
+	const uint8_t *user = rte_pktmbuf_mtod_offset(packet, const uint8_t *, user_offset);
+	const uint32_t bytes = user_bytes(user, gtpu->payload_bytes);
+	enum upf_drop reason;
+
+	if (unlikely(gtpu->not_comprehended != 0)) {
+		upf_notify_extensions(upf, packet, headers, now_tsc);
+		reason = UPF_DROP_EXTENSION;
+	} else if (unlikely(session == NULL)) {
+		upf_indicate_error(upf, packet, headers, gtpu, now_tsc);
+		reason = UPF_DROP_UNKNOWN_TEID;
+	} else if (unlikely(bytes == 0)) {
+		reason = UPF_DROP_MALFORMED;
+	} else if (unlikely(user_ip_of(user, upf->out_of_way) != session->ue_ip)) {
+		reason = UPF_DROP_SPOOFED;
+	} else if (unlikely(!upf_admit(&upf->mbr[upf->out_of_way], &session->out_of, bytes,
+				       now_tsc))) {
+		reason = UPF_DROP_ABOVE_MBR;
+	} else {
+		decapsulate(packet, headers->l3_offset, user_offset - headers->l3_offset, bytes);
+		return true;
+	}
+	upf_drop(packet, reason, ledger);
+	return false;
+}
+
+void
+upf_out_of_tunnel(struct upf *upf, struct weir_batch *batch, struct weir_stage_ledger *ledger)
+{
+	struct tunnelled tunnelled;
+	uint16_t kept = 0, next = 0;
+	uint32_t goes_on = 0;
+
+	static_assert(WEIR_BURST <= 32, "a bit a packet");
+	tunnelled.count = 0;
+	memset(tunnelled.keys, 0, sizeof(tunnelled.keys));
+	for (uint16_t i = 0; i < batch->count; i++)
+		goes_on |= (uint32_t)sort(upf, batch, i, &tunnelled, ledger) << i;
+	weir_flow_table_find(upf->by_tunnel, tunnelled.asked, tunnelled.found, tunnelled.count);
+	for (unsigned int i = 0; i < tunnelled.count; i++) {
+		if (tunnelled.found[i] != WEIR_FLOW_NONE)
+			rte_prefetch0(&upf->sessions[tunnelled.found[i]].tunnel);
+	}
+	for (unsigned int i = 0; i < tunnelled.count; i++) {
+		const uint16_t at = tunnelled.place[i];
+		struct upf_session *session = tunnelled.found[i] != WEIR_FLOW_NONE
+						      ? &upf->sessions[tunnelled.found[i]]
+						      : NULL;
+
+		goes_on |= (uint32_t)forward(upf, session, batch->packet[at], &batch->headers[at],
+					     &tunnelled.gtpu[i], batch->now_tsc, ledger)
+			   << at;
+	}
+	for (; next < batch->count; next++) {
+		if ((goes_on & (1u << next)) == 0)
+			continue;
+		batch->egress[kept] = batch->egress[next];
+		batch->packet[kept++] = batch->packet[next];
+	}
+	batch->count = kept;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * upf: a user plane function of 5G (TS 23.501, section 6.2.3), between N3 and N6.
+ *
+ * Outbound is from the radio network (N3) to the data network (N6): what comes in a GTP-U tunnel
+ * (TS 29.281) of a session leaves it, if its source is the address of that session's UE. Inbound:
+ * what is for the address of a UE enters the session's tunnel towards its gNB, with a PDU session
+ * container (TS 38.415) that names the QoS flow. Each session has a maximum bit rate each way.
+ * Echo requests are answered; a TEID that nobody has, and extension headers that must be
+ * comprehended and are not, are told to the sender. ARP and what else is not IP passes; Ethernet
+ * addresses and TTLs stay: a router before or behind it has those.
+ *
+ * Sessions are as many as the options say, with consecutive addresses and TEIDs.
+ * Limits: IPv4 alone, inside and outside; one QoS flow a session; no PFCP (N4), buffering or usage
+ * reports; packets of tunnels that were fragmented on their way are dropped; it moves packets, so
+ * it does not run in a fast path, nor with separated data.
+ * Example: {"nf": "upf", "options": {"n3_address": "192.0.2.1", "sessions": 100000}}
+ */
+#include <rte_common.h>
+
+#include "upf.h"
+
+static int
+init(void *state, const char *where, struct weir_error *error)
+{
+	struct upf *upf = state;
+
+	upf->own_ip = upf->n3_ip;
+	upf->peer_ip = upf->gnb_ip;
+	upf->own_teid_first = upf->teid_first;
+	upf->peer_teid_first = upf->gnb_teid_first;
+	upf->out_of_way = WEIR_OUTBOUND;
+	upf->container_type = WEIR_GTPU_DOWNLINK;
+	return upf_init(upf, where, error);
+}
+
+extern const struct weir_nf weir_nf_upf;
+const struct weir_nf weir_nf_upf = {
+	.name = "upf",
+	.summary = "A 5G user plane function: GTP-U tunnels on N3, plain IP on N6.",
+	.options = upf_options,
+	.option_count = RTE_DIM(upf_options),
+	.drop_reasons = upf_drop_reasons,
+	.drop_reason_count = RTE_DIM(upf_drop_reasons),
+	.returns = true,
+	.rewrites = true,
+	.tunnels = true,
+	.flow_bytes = 160,
+	.state_size = sizeof(struct upf),
+	.init = init,
+	.fini = upf_fini,
+	.process = upf_process,
+	.release = upf_answers_release,
+	.steer = upf_steer,
+	.report = upf_report,
+};

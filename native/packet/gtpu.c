@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gtpu.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "checksum.h"
+
+/* First byte: version 1, protocol type GTP (not GTP'); section 5.1. */
+#define VERSION_AND_TYPE 0x30
+#define VERSION_AND_TYPE_MASK 0xf0
+#define ANY_OPTION 0x07
+#define HAS_EXTENSION 0x04
+#define HAS_SEQUENCE 0x02
+#define COMPREHENSION_REQUIRED 0x80 /* of the endpoint; figure 5.2.1-2 */
+
+/* Walks the extension headers from `offset` on, the first of `type`. Returns where the payload
+ * begins; 0: they do not end within `bytes`. */
+static uint32_t
+walk_extensions(const uint8_t *at, uint32_t bytes, uint32_t offset, uint8_t type,
+		struct weir_gtpu *gtpu)
+{
+	while (type != 0) {
+		uint32_t length;
+
+		if (offset + 4 > bytes)
+			return 0;
+		length = 4u * at[offset];
+		if (length == 0 || offset + length > bytes)
+			return 0;
+		if (type == WEIR_GTPU_PDU_SESSION_CONTAINER)
+			gtpu->qfi = at[offset + 2] & WEIR_GTPU_QFI_MAX;
+		else if ((type & COMPREHENSION_REQUIRED) != 0 && gtpu->not_comprehended == 0)
+			gtpu->not_comprehended = type;
+		type = at[offset + length - 1];
+		offset += length;
+	}
+	return offset;
+}
+
+bool
+weir_gtpu_parse(const uint8_t *at, uint32_t bytes, struct weir_gtpu *gtpu)
+{
+	const struct rte_gtp_hdr *header = (const void *)at;
+	const struct rte_gtp_hdr_ext_word *option = (const void *)(header + 1);
+	uint32_t offset = sizeof(*header), end;
+
+	*gtpu = (struct weir_gtpu){.qfi = WEIR_GTPU_NO_QFI};
+	if (bytes < offset || (header->gtp_hdr_info & VERSION_AND_TYPE_MASK) != VERSION_AND_TYPE)
+		return false;
+	end = offset + rte_be_to_cpu_16(header->plen);
+	if (end > bytes)
+		return false;
+	gtpu->message = header->msg_type;
+	gtpu->teid = rte_be_to_cpu_32(header->teid);
+	if ((header->gtp_hdr_info & ANY_OPTION) != 0) {
+		offset += sizeof(*option);
+		if (offset > end)
+			return false;
+		gtpu->has_sequence = (header->gtp_hdr_info & HAS_SEQUENCE) != 0;
+		if (gtpu->has_sequence)
+			gtpu->sequence = rte_be_to_cpu_16(option->sqn);
+		if ((header->gtp_hdr_info & HAS_EXTENSION) != 0)
+			offset = walk_extensions(at, end, offset, option->next_ext, gtpu);
+	}
+	gtpu->payload_offset = (uint16_t)offset;
+	gtpu->payload_bytes = (uint16_t)(end - offset);
+	return offset != 0;
+}
+
+/* Of a header without options whose checksum is 0: five words, added up at once. */
+static inline uint16_t
+checksum_of(const struct rte_ipv4_hdr *ip)
+{
+	uint32_t word[sizeof(*ip) / sizeof(uint32_t)];
+	uint64_t sum = 0;
+
+	memcpy(word, ip, sizeof(word));
+	for (unsigned int i = 0; i < RTE_DIM(word); i++)
+		sum += word[i];
+	sum = (sum & UINT32_MAX) + (sum >> 32);
+	return (uint16_t)~weir_checksum_fold((uint32_t)(sum & UINT16_MAX) + (uint32_t)(sum >> 16));
+}
+
+/* IPv4, UDP and GTP-U in front of `behind` bytes. */
+static struct weir_gtpu_outer
+outer_of(uint32_t from_ip, uint32_t to_ip, uint16_t behind)
+{
+	const uint16_t udp_bytes = sizeof(struct rte_udp_hdr) + sizeof(struct rte_gtp_hdr) + behind;
+	struct weir_gtpu_outer outer = {
+		.ip = {.version_ihl = RTE_IPV4_VHL_DEF,
+		       .total_length = rte_cpu_to_be_16(sizeof(struct rte_ipv4_hdr) + udp_bytes),
+		       .fragment_offset = RTE_BE16(RTE_IPV4_HDR_DF_FLAG),
+		       .time_to_live = 64,
+		       .next_proto_id = IPPROTO_UDP,
+		       .src_addr = from_ip,
+		       .dst_addr = to_ip},
+		.udp = {.src_port = RTE_BE16(WEIR_GTPU_PORT),
+			.dst_port = RTE_BE16(WEIR_GTPU_PORT),
+			.dgram_len = rte_cpu_to_be_16(udp_bytes)},
+		.gtp = {.gtp_hdr_info = VERSION_AND_TYPE, .plen = rte_cpu_to_be_16(behind)},
+	};
+
+	outer.ip.hdr_checksum = checksum_of(&outer.ip);
+	return outer;
+}
+
+void
+weir_gtpu_write_outer(const struct weir_gtpu_tunnel *tunnel, enum weir_gtpu_message message,
+		      uint16_t payload_bytes, uint8_t *at)
+{
+	const uint16_t own = weir_gtpu_outer_bytes(tunnel);
+	struct weir_gtpu_outer outer = outer_of(tunnel->from_ip, tunnel->to_ip,
+						own - WEIR_GTPU_OUTER_PLAIN_BYTES + payload_bytes);
+
+	outer.gtp.msg_type = message;
+	outer.gtp.teid = tunnel->teid;
+	if (tunnel->qfi != WEIR_GTPU_NO_QFI) {
+		outer.gtp.gtp_hdr_info |= HAS_EXTENSION;
+		outer.option.next_ext = WEIR_GTPU_PDU_SESSION_CONTAINER;
+		outer.container.ext_hdr_len = 1;
+		outer.container.type = tunnel->container_type;
+		outer.container.qfi = tunnel->qfi;
+	}
+	memcpy(at, &outer, own);
+}
+
+void
+weir_gtpu_write_signal(const struct weir_gtpu_signal *signal, uint8_t *at)
+{
+	const uint16_t to_elements =
+		WEIR_GTPU_OUTER_PLAIN_BYTES + sizeof(struct rte_gtp_hdr_ext_word);
+	struct weir_gtpu_outer outer =
+		outer_of(signal->from_ip, signal->to_ip,
+			 sizeof(struct rte_gtp_hdr_ext_word) + signal->element_bytes);
+
+	outer.udp.dst_port = signal->to_port;
+	outer.gtp.gtp_hdr_info |= HAS_SEQUENCE;
+	outer.gtp.msg_type = signal->message;
+	outer.option.sqn = rte_cpu_to_be_16(signal->sequence);
+	memcpy(at, &outer, to_elements);
+	memcpy(at + to_elements, signal->elements, signal->element_bytes);
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * GTP-U, 3GPP TS 29.281 (Release 17): what is in front of a user's packet in a tunnel, behind
+ * Ethernet, IPv4 and UDP; with the PDU session container of TS 38.415, which names the QoS flow.
+ */
+#ifndef WEIR_PACKET_GTPU_H
+#define WEIR_PACKET_GTPU_H
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <rte_byteorder.h>
+#include <rte_ether.h>
+#include <rte_gtp.h>
+#include <rte_ip.h>
+#include <rte_udp.h>
+
+#include "headers.h"
+
+#define WEIR_GTPU_PORT 2152 /* section 4.4.2 */
+
+/* Table 6.1-1. */
+enum weir_gtpu_message {
+	WEIR_GTPU_ECHO_REQUEST = 1,
+	WEIR_GTPU_ECHO_RESPONSE = 2,
+	WEIR_GTPU_ERROR_INDICATION = 26,
+	WEIR_GTPU_SUPPORTED_EXTENSION_HEADERS = 31,
+	WEIR_GTPU_END_MARKER = 254,
+	WEIR_GTPU_G_PDU = 255,
+};
+
+#define WEIR_GTPU_PDU_SESSION_CONTAINER 0x85 /* figure 5.2.1-3 */
+#define WEIR_GTPU_QFI_MAX 63		     /* TS 38.415, section 5.5.3.3: six bits */
+#define WEIR_GTPU_NO_QFI UINT8_MAX
+
+/* Types of PDU session containers: TS 38.415, section 5.5.3.1. */
+enum weir_gtpu_container { WEIR_GTPU_DOWNLINK = 0, WEIR_GTPU_UPLINK = 1 };
+
+/* A message; host byte order. */
+struct weir_gtpu {
+	uint32_t teid;
+	uint16_t sequence;	 /* 0 without `has_sequence` */
+	uint16_t payload_offset; /* from the start of the GTP-U header */
+	uint16_t payload_bytes;
+	uint8_t message; /* enum weir_gtpu_message, or another */
+	uint8_t qfi;	 /* WEIR_GTPU_NO_QFI: there is no PDU session container */
+	bool has_sequence;
+	/* The first extension header that must be comprehended (section 5.2.1) and is not; 0: none.
+	 */
+	uint8_t not_comprehended;
+};
+
+/* Reads the message in `bytes` bytes behind UDP. False: version, protocol type or lengths are not
+ * those of a message that is all there. Never reads outside. */
+bool weir_gtpu_parse(const uint8_t *at, uint32_t bytes, struct weir_gtpu *gtpu);
+
+/*
+ * What is put between the Ethernet header and a user's packet, all but the lengths and IPv4's
+ * checksum: IPv4, UDP, GTP-U and, where there is a QFI, a PDU session container.
+ */
+struct weir_gtpu_outer {
+	struct rte_ipv4_hdr ip;
+	struct rte_udp_hdr udp;
+	struct rte_gtp_hdr gtp;
+	struct rte_gtp_hdr_ext_word option;
+	struct rte_gtp_psc_generic_hdr container;
+	uint8_t next_ext;
+} __rte_packed;
+static_assert(sizeof(struct weir_gtpu_outer) == 44, "as on the wire");
+
+/* Without the container. */
+#define WEIR_GTPU_OUTER_PLAIN_BYTES offsetof(struct weir_gtpu_outer, option)
+
+/* One end of a tunnel towards the other; network byte order. */
+struct weir_gtpu_tunnel {
+	uint32_t from_ip;
+	uint32_t to_ip;
+	uint32_t teid;		/* of the receiver */
+	uint8_t qfi;		/* WEIR_GTPU_NO_QFI: no container */
+	uint8_t container_type; /* enum weir_gtpu_container */
+};
+
+/* Bytes in front of a packet in this tunnel, Ethernet not counted. */
+static inline uint16_t
+weir_gtpu_outer_bytes(const struct weir_gtpu_tunnel *tunnel)
+{
+	return tunnel->qfi == WEIR_GTPU_NO_QFI ? WEIR_GTPU_OUTER_PLAIN_BYTES
+					       : sizeof(struct weir_gtpu_outer);
+}
+
+/*
+ * Writes weir_gtpu_outer_bytes() at `at`, in front of `payload_bytes`. UDP's checksum is 0
+ * (RFC 768); the IPv4 header says "don't fragment", with identification 0 (RFC 6864, section 4.1).
+ */
+void weir_gtpu_write_outer(const struct weir_gtpu_tunnel *tunnel, enum weir_gtpu_message message,
+			   uint16_t payload_bytes, uint8_t *at);
+
+/* Section 8: information elements that answers have. */
+#define WEIR_GTPU_IE_RECOVERY 14
+#define WEIR_GTPU_IE_TEID_DATA 16
+#define WEIR_GTPU_IE_PEER_ADDRESS 133
+#define WEIR_GTPU_IE_EXTENSION_HEADER_TYPES 141
+#define WEIR_GTPU_ELEMENTS_MAX 16
+
+/* A message of tunnel or path management, all of which have a sequence number (section 5.1). */
+struct weir_gtpu_signal {
+	uint32_t from_ip, to_ip; /* network byte order */
+	uint16_t to_port;	 /* network byte order */
+	uint8_t message;	 /* enum weir_gtpu_message */
+	uint8_t element_bytes;
+	uint16_t sequence; /* host byte order */
+	uint8_t elements[WEIR_GTPU_ELEMENTS_MAX];
+};
+
+/* Bytes of the message with the headers in front of it, Ethernet not counted. */
+static inline uint16_t
+weir_gtpu_signal_bytes(const struct weir_gtpu_signal *signal)
+{
+	return WEIR_GTPU_OUTER_PLAIN_BYTES + sizeof(struct rte_gtp_hdr_ext_word) +
+	       signal->element_bytes;
+}
+
+void weir_gtpu_write_signal(const struct weir_gtpu_signal *signal, uint8_t *at);
+
+#endif
