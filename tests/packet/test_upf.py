@@ -5,6 +5,7 @@ what enters one as it was meant."""
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import pytest
 from scapy.contrib.gtp import GTP_U_Header, GTPPDUSessionContainer
@@ -15,11 +16,11 @@ from scapy.packet import Packet as ScapyPacket
 from scapy.packet import Raw
 
 from .frames import cut, framed
-from .replay import Dropped, Forwarded, replay
+from .replay import Direction, Dropped, Forwarded, Options, replay
 
 N3, GNB, SERVER = "192.0.2.1", "192.0.2.2", "203.0.113.9"
 TEID_FIRST, GNB_TEID_FIRST = 0x1000, 0x9000
-OPTIONS = {
+OPTIONS: Options = {
     "n3_address": N3,
     "gnb_address": GNB,
     "sessions": 300,
@@ -35,7 +36,7 @@ def ue(number: int) -> str:
     return f"10.45.{(number + 1) // 256}.{(number + 1) % 256}"
 
 
-def tunnel(number: int, user: ScapyPacket, **fields: int) -> ScapyPacket:
+def tunnel(number: int, user: ScapyPacket, **fields: Any) -> ScapyPacket:
     """What a gNB sends of that session, by Scapy; with `qfi` a PDU session container."""
     qfi = fields.pop("qfi", None)
     header = GTP_U_Header(teid=TEID_FIRST + number, gtp_type=255, **fields)
@@ -151,7 +152,8 @@ def test_what_is_nobodys_is_dropped_for_its_reason() -> None:
             assert chain.send(framed(packet)) == Dropped(reason, "upf"), reason
         assert chain.send(framed(IPv6() / UDP()), "inbound") == Dropped("unknown_ue", "upf")
         assert chain.send(framed(IP(dst="10.45.2.0") / UDP()), "inbound") == Dropped("unknown_ue", "upf")
-        for direction in ("outbound", "inbound"):
+        directions: tuple[Direction, ...] = ("outbound", "inbound")
+        for direction in directions:
             arp = framed(ARP(pdst=N3))
             assert chain.send(arp, direction) == Forwarded(arp)
 
