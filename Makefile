@@ -119,7 +119,7 @@ test-vm: setup build/.packages-dev .venv/.ready-dev ## virtual machines that are
 .PHONY: test-functions
 test-functions: setup build/.packages-dev .venv/.ready-dev ## functions of the user's own behind each switch, programs of DPDK too; a minute
 	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_kernel_function.py tests/smoke/test_counterparts.py \
-		tests/smoke/test_program.py tests/smoke/test_dpdk_program.py tests/smoke/test_ipvs.py
+		tests/smoke/test_program.py tests/smoke/test_dpdk_program.py
 
 .PHONY: test-soak
 test-soak: setup build/.packages-dev .venv/.ready-dev ## short soaks behind each switch, half a minute
