@@ -82,6 +82,7 @@ class StandingCloud:
             self.stack(server, socket.SOCK_STREAM) as listening,
             self.stack(client, socket.SOCK_STREAM) as asks,
         ):
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listening.bind(("0.0.0.0", port))
             listening.listen()
             asks.connect((address, port))
