@@ -76,7 +76,7 @@ PYTHON_MAY_IMPORT: dict[str, frozenset[str]] = {
     "verify.sanity": frozenset({"verify.case", "verify.driver", "results"}),
     "verify.drivers": frozenset(
         {"verify.driver", "fabric", "plan", "protocol", "measure", "results", "procedures.driver"}
-        | {"procedures.tenants.fidelity", "procedures.tenants.standing"}
+        | {"procedures.tenants.fidelity", "procedures.tenants.standing", "verify.sanity"}
     ),
     "verify.sip": frozenset({"verify.case", "verify.driver", "ims", "measure", "results"}),
     "ims": frozenset(),
@@ -317,7 +317,7 @@ def test_a_circle_is_seen() -> None:
     assert circle_in({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == ["b", "c", "b"]
 
 
-RUN_REACHES = 192
+RUN_REACHES = 193
 """Modules, the sections and formats of a run among them. The fewer the better: lower it when you can."""
 
 

@@ -6,16 +6,14 @@ from __future__ import annotations
 
 import logging
 import re
-import signal
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import FrameType
 from typing import Any
 
 from weir.base.error import FabricError, WeirError
 from weir.fabric import stop_signals
+from weir.fabric.alarm import ended_after
 from weir.verify.driver import CloudError
 
 INSTALL = "install it with Weir: pip install 'weir[openstack]'; `make setup` does"
@@ -100,7 +98,7 @@ class Cloud:
             raise CloudError(f"{what}: not begun within {deadline.within_s:.0f} s")
         self.sdk.session.timeout = min(max(left_s, _SHORTEST_S), _REQUEST_S)
         try:
-            with _ended_after(max(left_s, _SHORTEST_S) + _GRACE_S):
+            with ended_after(max(left_s, _SHORTEST_S) + _GRACE_S):
                 yield
         except WeirError:
             raise
@@ -127,25 +125,6 @@ class Cloud:
             text = f"an answer that makes no sense ({type(error).__name__}: {text})"
         text = " ".join(self.without_secrets(text).split())
         return text if len(text) <= _CAUSE_CHARACTERS else f"{text[:_CAUSE_CHARACTERS]} …"
-
-
-@contextmanager
-def _ended_after(limit_s: float) -> Iterator[None]:
-    """TimeoutError in the body if it takes longer, whatever it waits for; in the main thread alone."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def over(_number: int, _frame: FrameType | None) -> None:
-        raise TimeoutError(f"its answer has not ended within {limit_s:.0f} s")
-
-    before = signal.signal(signal.SIGALRM, over)
-    signal.setitimer(signal.ITIMER_REAL, limit_s)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 class AnsweredError(CloudError):
