@@ -28,7 +28,7 @@ def ls(
     tag: Tags = None,
     of_trials: Annotated[bool, typer.Option("--trials", help="List their trials, not the runs.")] = False,
     limit: Annotated[
-        int | None, typer.Option("--limit", "-n", min=1, help="No more than so many, the newest.")
+        int | None, typer.Option("--limit", min=1, help="No more than so many, the newest.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
     store: StoreLocation = None,

@@ -88,7 +88,7 @@ def test_the_list_has_a_line_for_each_run_newest_first(store: str) -> None:
     ("words", "found"),
     [
         ([], [OTHER, NEW, OLD]),
-        (["-n", "1"], [OTHER]),
+        (["--limit", "1"], [OTHER]),
         (["--lab", "switching"], [NEW, OLD]),
         (["--lab", "switching", "--lab", "routed"], [OTHER, NEW, OLD]),
         (["--host", "beta"], [OTHER, NEW]),
@@ -101,7 +101,7 @@ def test_the_list_has_a_line_for_each_run_newest_first(store: str) -> None:
         (["--factor", "technology=linux-bridge", "--factor", "frame=64"], [NEW, OLD]),
         (["--factor", "technology=linux-bridge", "--factor", "frame=1518"], []),
         (["--factor", "measure.repeats=5"], [OTHER]),
-        (["--factor", "measure.goals=PDR", "--factor", "chain=PVP", "-n", "2"], [OTHER, NEW]),
+        (["--factor", "measure.goals=PDR", "--factor", "chain=PVP", "--limit", "2"], [OTHER, NEW]),
         (["--factor", "quick=true", "--lab", "routed"], [OTHER]),
         (["--factor", "measure.nothing=5"], []),
         (["--lab", "' OR 1=1 --"], []),

@@ -61,6 +61,7 @@ def test_each_number_of_shared_functions_that_is_compared_has_a_cloud_of_its_own
 
 
 def test_commands_of_functions_run_beside_the_lab_file_unless_it_says_where(tmp_path: Path) -> None:
+    (tmp_path / "rules").mkdir()
     functions = "{name: a, commands: [nft -f x]}, {name: b, directory: rules}"
     (tmp_path / "lab.yml").write_text(GOOD.replace("count: 3", f"functions: [{functions}]"))
     first, second = load_tenants(tmp_path).tenants[0].functions

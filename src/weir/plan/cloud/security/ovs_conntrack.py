@@ -30,7 +30,6 @@ REASONS = (
 """Why a filter drops; the place in the tuple, from 1, is in the cookie."""
 _ZONE = "zone=NXM_NX_REG6[0..15]"
 _SERVER, _CLIENT = 67, 68  # RFC 2131
-_PROTOCOLS = {"tcp": 6, "udp": 17}
 
 
 def cookie(reason: str, network: int, instance: int) -> int:
@@ -147,11 +146,8 @@ def _rule(rule: Rule) -> Iterator[str]:
     if rule.ports is None:
         yield match
         return
-    # The port is connection tracking's: later fragments have none, and the userspace datapath gives each of
-    # them what it found for the whole. Without ct_nw_proto Open vSwitch leaves ct_tp_dst out, with no word.
-    tracked = f"ct_nw_proto={_PROTOCOLS[rule.protocol]}"
     for value, mask in port_blocks(*rule.ports):
-        yield f"{match},{tracked},ct_tp_dst={value:#06x}/{mask:#06x}"
+        yield f"{match},tp_dst={value:#06x}/{mask:#06x}"
 
 
 def port_blocks(first: int, last: int) -> Iterator[tuple[int, int]]:

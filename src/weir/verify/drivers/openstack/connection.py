@@ -13,7 +13,7 @@ from typing import Any
 
 from weir.base.error import FabricError, WeirError
 from weir.fabric import stop_signals
-from weir.fabric.alarm import ended_after
+from weir.fabric.alarm import TookTooLongError, ended_after
 from weir.verify.driver import CloudError
 
 INSTALL = "install it with Weir: pip install 'weir[openstack]'; `make setup` does"
@@ -100,6 +100,8 @@ class Cloud:
         try:
             with ended_after(max(left_s, _SHORTEST_S) + _GRACE_S):
                 yield
+        except TookTooLongError as error:
+            raise AnsweredError(f"{what}: {error}", None) from None
         except WeirError:
             raise
         except Exception as error:
