@@ -167,7 +167,7 @@ what_a_user_may_not_send_is_dropped_for_its_reason(void **state)
 	start(NULL);
 	assert_string_equal(dropped_for(pass(WEIR_OUTBOUND, in_tunnel(1, "10.45.0.2", 20))),
 			    "spoofed");
-	assert_string_equal(dropped_for(pass(WEIR_OUTBOUND, in_tunnel(200 << 24, UE, 20))),
+	assert_string_equal(dropped_for(pass(WEIR_OUTBOUND, in_tunnel(200u << 24, UE, 20))),
 			    "unknown_teid");
 	assert_string_equal(
 		dropped_for(pass(WEIR_OUTBOUND, from_gnb("\x30\xff\0\x09\0\0\0\1xx", 10))),
