@@ -128,9 +128,9 @@ def test_who_asks_for_a_floating_address_of_his_own_network_is_seen_as_from_outs
 def test_what_the_security_group_lets_in_comes_in_whole_or_in_fragments(
     cloud: StandingCloud, size_bytes: int
 ) -> None:
-    """But behind Open vSwitch's userspace datapath, which knows no port of fragments behind the first."""
+    """But behind Open vSwitch's userspace datapath, which knows no ports of fragments."""
     payload = secrets.token_bytes(size_bytes)
-    lost = 5 if size_bytes > 1500 and cloud.topology.security == "ovs-conntrack" else 0
+    lost = 6 if size_bytes > 1500 and cloud.topology.security == "ovs-conntrack" else 0
     before = cloud.dropped("blue.1", "security_group") if lost else 0
     with (
         cloud.stack("blue.1", socket.SOCK_DGRAM) as there,
