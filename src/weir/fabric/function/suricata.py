@@ -25,6 +25,13 @@ _VERSION = {"version": "0.2"}
 _ANSWER_S, _ANSWER_BYTES = 5.0, 1 << 16
 _LATE_S, _LOOK_S = 3.5, 0.1
 """Threads hand over each second, and another one sums up each second."""
+_BEGUN_S = 10.0
+"""Until then that has happened for the first time."""
+_NOT_YET = "stats not yet synchronized"
+
+
+class _NotYetError(ValueError):
+    """It has not summed up anything yet."""
 
 
 class Socket:
@@ -49,17 +56,22 @@ class Socket:
     def lost(self, packets: int) -> list[Lost]:
         """Since it was started. `packets`: so many were lost in all; it is asked again, for a few
         seconds, until it has counted them. FabricError if it does not say."""
-        deadline = time.monotonic() + _LATE_S
+        began = time.monotonic()
         while True:
+            took_s = time.monotonic() - began
             try:
                 counters = self._ask({"command": "dump-counters"})
                 interfaces = {name: self._interface(name) for name in self._sides}
             except (OSError, ValueError, KeyError, TypeError) as error:
+                if isinstance(error, _NotYetError) and took_s < _BEGUN_S:
+                    stop_signals.check()
+                    time.sleep(_LOOK_S)
+                    continue
                 raise FabricError(
                     f"{self._who} does not tell by its socket what it dropped: {error!r}", "see its log"
                 ) from error
             found = [*lost(counters, interfaces, self._sides)]
-            if sum(one.packets for one in found) >= packets or time.monotonic() > deadline:
+            if sum(one.packets for one in found) >= packets or took_s > _LATE_S:
                 return found
             stop_signals.check()
             time.sleep(_LOOK_S)
@@ -80,6 +92,8 @@ class Socket:
                 said = json.loads(answer)
             except ValueError:
                 continue  # not all of it
+            if said["return"] != "OK" and said.get("message") == _NOT_YET:
+                raise _NotYetError(_NOT_YET)
             if said["return"] != "OK":
                 raise ValueError(str(said.get("message", said)))
             return said.get("message")
