@@ -187,7 +187,6 @@ class Silent:
     def case(self, case: Case) -> None: ...
 
 
-@pytest.mark.flaky(reruns=5)  # a fault to look for: two of five times the last words are not in its log
 def test_what_it_says_is_kept_with_a_run_that_succeeds(run_root: Path, tmp_path: Path) -> None:
     """To its last words; as JSON and in the report, which name the file."""
     last = "trap 'echo 20 frames in all; exit 0' TERM"

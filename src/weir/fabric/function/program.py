@@ -96,8 +96,8 @@ class ProgramRun:
         return [one for node in nodes for one in socket_counters(topology, site, node, outside)]
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:
-        """By its own signal, itself first: who reads its output hears its last words. What is left after its
-        time, by SIGKILL."""
+        """By its own signal, itself first, then what it has started. Who reads its output is not asked to end:
+        that hears the last words of all, and ends with them. What is left after its time, by SIGKILL."""
         deadline = time.monotonic() + params["stop_time_limit_ms"] / MS_PER_S
         number, pid = signal.Signals[params["stop_signal"]], facts.get("pid")
         group = group_of(site, params["node"])
@@ -108,7 +108,7 @@ class ProgramRun:
         _signal([one for one in there() if one == pid], number)
         while pid in there() and time.monotonic() < deadline:
             time.sleep(_LOOK_S)
-        _signal(there(), number)
+        _signal(there() - _readers(there(), self.output(params, site)), number)
         while there() and time.monotonic() < deadline:
             time.sleep(_LOOK_S)
         group.end()
@@ -140,6 +140,16 @@ def _require_within_limits(params: Mapping[str, Any], facts: Mapping[str, Any], 
     over = exceeded(site, params, killed=killed)
     if over is not None:
         raise FabricError(f"{_who(params)} {over[0]}: {_words(site.directory / _log(params))}", over[1])
+
+
+def _readers(pids: Collection[int], log: Path) -> set[int]:
+    """Those who write what they read into its log: they end when nobody is left who could say anything."""
+    found = set()
+    for pid in pids:
+        with suppress(OSError):  # it has ended, or has no output
+            if Path(f"/proc/{pid}/fd/1").samefile(log):
+                found.add(pid)
+    return found
 
 
 def _signal(pids: Collection[int], number: signal.Signals) -> None:
