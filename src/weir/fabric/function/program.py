@@ -96,7 +96,7 @@ class ProgramRun:
         return [one for node in nodes for one in socket_counters(topology, site, node, outside)]
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:
-        """By its own signal, itself first, then what it has started. Who reads its output is not asked to end:
+        """By its own signal, itself first, then what it started. Who reads its output is not asked to end:
         that hears the last words of all, and ends with them. What is left after its time, by SIGKILL."""
         deadline = time.monotonic() + params["stop_time_limit_ms"] / MS_PER_S
         number, pid = signal.Signals[params["stop_signal"]], facts.get("pid")
