@@ -10,8 +10,6 @@
  * Limits: those of upf; no radio, no N2.
  * Example: {"nf": "gnb", "options": {"n3_address": "192.0.2.1", "sessions": 100000}}
  */
-#include <rte_common.h>
-
 #include "upf.h"
 
 static int
@@ -32,19 +30,6 @@ extern const struct weir_nf weir_nf_gnb;
 const struct weir_nf weir_nf_gnb = {
 	.name = "gnb",
 	.summary = "The gNB in front of a upf: UEs' packets, in GTP-U tunnels on N3.",
-	.options = upf_options,
-	.option_count = RTE_DIM(upf_options),
-	.drop_reasons = upf_drop_reasons,
-	.drop_reason_count = RTE_DIM(upf_drop_reasons),
-	.returns = true,
-	.rewrites = true,
-	.tunnels = true,
-	.flow_bytes = 160,
-	.state_size = sizeof(struct upf),
 	.init = init,
-	.fini = upf_fini,
-	.process = upf_process,
-	.release = upf_answers_release,
-	.steer = upf_steer,
-	.report = upf_report,
+	UPF_END,
 };

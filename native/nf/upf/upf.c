@@ -16,8 +16,6 @@
  * it does not run in a fast path, nor with separated data.
  * Example: {"nf": "upf", "options": {"n3_address": "192.0.2.1", "sessions": 100000}}
  */
-#include <rte_common.h>
-
 #include "upf.h"
 
 static int
@@ -38,19 +36,6 @@ extern const struct weir_nf weir_nf_upf;
 const struct weir_nf weir_nf_upf = {
 	.name = "upf",
 	.summary = "A 5G user plane function: GTP-U tunnels on N3, plain IP on N6.",
-	.options = upf_options,
-	.option_count = RTE_DIM(upf_options),
-	.drop_reasons = upf_drop_reasons,
-	.drop_reason_count = RTE_DIM(upf_drop_reasons),
-	.returns = true,
-	.rewrites = true,
-	.tunnels = true,
-	.flow_bytes = 160,
-	.state_size = sizeof(struct upf),
 	.init = init,
-	.fini = upf_fini,
-	.process = upf_process,
-	.release = upf_answers_release,
-	.steer = upf_steer,
-	.report = upf_report,
+	UPF_END,
 };

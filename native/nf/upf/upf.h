@@ -116,6 +116,14 @@ uint32_t upf_steer(const void *state, const struct weir_headers *headers,
 		   const struct rte_mbuf *packet, enum weir_direction direction);
 void upf_report(const void *state, struct weir_report *report);
 
+/* The rows of both descriptors. */
+#define UPF_END                                                                                    \
+	.options = upf_options, .option_count = UPF_OPTIONS, .drop_reasons = upf_drop_reasons,     \
+	.drop_reason_count = UPF_DROP_REASONS, .returns = true, .rewrites = true, .tunnels = true, \
+	.flow_bytes = 160, .state_size = sizeof(struct upf), .fini = upf_fini,                     \
+	.process = upf_process, .release = upf_answers_release, .steer = upf_steer,                \
+	.report = upf_report
+
 /* sessions.c */
 
 /* Makes the sessions that the options ask for. -1 with `error`. */

@@ -131,10 +131,10 @@ class Table:
 TABLES: Mapping[str, tuple[Table, ...]] = {
     "nat": (Table("sessions", 140),),
     "firewall": (Table("sessions", 100),),
-    "gnb": (Table("sessions", 170),),
+    "gnb": (Table("sessions", 200),),
     "lb": (Table("connections_max", 100),),
     "dpi": (Table("flows_max", 150), Table("charges_max", 90)),
-    "upf": (Table("sessions", 170),),
+    "upf": (Table("sessions", 200),),
 }
 
 
