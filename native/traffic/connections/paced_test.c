@@ -12,10 +12,6 @@
 #include "side.h"
 #include "wire_fixture_test.h"
 
-#define MS_NS 1000000ull
-#define S_NS (1000 * MS_NS)
-#define CLIENTS_ADDRESS 0xc6120001u /* 198.18.0.1 */
-
 static const struct weir_connections_run paced = {.rate = 100000,
 						  .duration_ns = 200 * MS_NS,
 						  .connections = 500,
@@ -129,20 +125,13 @@ connections_that_fail_are_no_longer_idle(void **state)
 	assert_true(count.transactions_begun > 100);
 }
 
-#define CASE(test) cmocka_unit_test_setup_teardown(test, make_ends, free_ends)
-#define IPV6(test)                                                                                 \
-	{                                                                                          \
-#test "_ipv6", test, make_ipv6_ends, free_ends, NULL                               \
-	}
-
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(transactions_are_begun_at_their_rate_on_connections_that_stay_open),
-		IPV6(transactions_are_begun_at_their_rate_on_connections_that_stay_open),
-		CASE(a_transaction_that_is_due_while_no_connection_is_idle_is_missed),
-		CASE(connections_that_fail_are_no_longer_idle),
+		BOTH(transactions_are_begun_at_their_rate_on_connections_that_stay_open),
+		IPV4(a_transaction_that_is_due_while_no_connection_is_idle_is_missed),
+		IPV4(connections_that_fail_are_no_longer_idle),
 	};
 
 	return cmocka_run_group_tests_name("paced", tests, start_wire, NULL);

@@ -21,6 +21,11 @@
 
 struct wire wire;
 
+const struct weir_connections_run wire_one = {
+	.rate = 1000, .duration_ns = 10 * MS_NS, .connections = 1, .drain_ns = 3600 * S_NS};
+const struct weir_connections_run wire_thousand = {
+	.rate = 10000, .duration_ns = 100 * MS_NS, .drain_ns = 3600 * S_NS};
+
 /* One direction. */
 struct way {
 	bool from_client;

@@ -10,6 +10,8 @@
 #include "segment.h"
 #include "traffic/connections/connections.h"
 
+#define MS_NS 1000000ull
+#define S_NS (1000 * MS_NS)
 #define WIRE_PACKETS 65536
 #define TRACE_MOST 64
 
@@ -34,6 +36,21 @@ int start_wire(void **state);	  /* group set-up */
 int make_ends(void **state);	  /* set-up: a clean wire, areas, nothing configured */
 int make_ipv6_ends(void **state); /* likewise, for connections of IPv6 */
 int free_ends(void **state);
+
+/* A test of both versions of IP, or of one. */
+#define IPV4(name) cmocka_unit_test_setup_teardown(name, make_ends, free_ends)
+#define IPV6(name)                                                                                 \
+	{                                                                                          \
+#name "_ipv6", name, make_ipv6_ends, free_ends, NULL                               \
+	}
+#define BOTH(name) IPV4(name), IPV6(name)
+
+/* Host byte order: the clients' first, 198.18.0.1, and what it is translated to, 203.0.113.1. */
+#define CLIENTS_ADDRESS 0xc6120001u
+#define TRANSLATED_ADDRESS 0xcb007101u
+
+/* A connection; a thousand, 10,000 a second. */
+extern const struct weir_connections_run wire_one, wire_thousand;
 
 /* 16 addresses of 1,000 ports each, to one server, in the longest segments; one service: 100 bytes
  * and 3,000 back. */
