@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tests.unit.store.test_store import fingerprint, run, setup
+from tests.unit.store.made import fingerprint, run, setup
 from weir.cli.main import app
 from weir.comparison.levels import levels
 from weir.results.result import Case, Throughput

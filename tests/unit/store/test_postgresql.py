@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from tests.private_postgresql import server
-from tests.unit.store.test_store import case, listed, run, setup, trial
+from tests.unit.store.made import case, listed, run, setup, trial
 from weir.results.result import Result
 from weir.store import listing
 from weir.store.database import NoStoreError, StoreError
@@ -75,7 +75,8 @@ def test_reading_changes_nothing_and_says_that_nothing_is_there(place: str) -> N
 def test_what_was_stored_survives_kill_9(place: str) -> None:
     program = (
         "import time\n"
-        "from tests.unit.store.test_store import Store, run, setup, trial\n"
+        "from tests.unit.store.made import run, setup, trial\n"
+        "from weir.store.store import Store\n"
         f"store = Store({place!r})\n"
         "store.begin(run())\n"
         "number = store.add_setup('switching-1', setup())\n"

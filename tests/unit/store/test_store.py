@@ -9,7 +9,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import threading
 from pathlib import Path
 
@@ -17,83 +16,12 @@ import pytest
 from sqlalchemy.engine import make_url
 from sqlalchemy.schema import CreateTable
 
-from weir.results.fingerprint import differences
-from weir.results.result import Case, Fingerprint, MachineBest, Result, Setup, Throughput, Trial
 from weir.store import listing
-from weir.store.database import NoStoreError, StoreError, default_location
+from weir.store.database import StoreError, default_location
 from weir.store.store import Store
 from weir.store.tables import Base
 
-
-def fingerprint(**changed: object) -> Fingerprint:
-    fields: dict[str, object] = {
-        "cpu": "AMD EPYC",
-        "cores": 2,
-        "kernel": "6.1.0",
-        "cmdline": "quiet",
-        "governor": "none",
-        "smt": "off",
-        "isolated": "",
-        "numa_nodes": 1,
-        "hugepages_2m": 1536,
-        "memory": "24 GiB",
-        "hypervisor": "kvm",
-        "tsc_hz": 2_500_000_000,
-        "offloads": "off",
-        "versions": {"dpdk": "22.11", "weir": "0.1"},
-    }
-    return Fingerprint.model_validate({**fields, **changed})
-
-
-def run(run_id: str = "switching-1", lab: str = "switching") -> Result:
-    return Result(
-        weir="0.1",
-        id=run_id,
-        lab=lab,
-        title="A lab",
-        quick=True,
-        spec_sha256="0" * 64,
-        seed=1,
-        started_at="2026-11-21T06:00:00Z",
-        baseline="linux-bridge",
-        fingerprint=fingerprint(),
-        spec={"name": lab},
-    )
-
-
-def trial(load_pps: float = 1e6) -> Trial:
-    return Trial(
-        purpose="search",
-        intended_load_pps=load_pps,
-        intended_duration_s=1,
-        duration_s=1,
-        intended=10,
-        offered=10,
-        delivered=10,
-        loss_ratio=0,
-        valid=True,
-    )
-
-
-def setup() -> Setup:
-    return Setup(technology="direct", chain="PVP", datapath="none")
-
-
-def case(frame: str = "64") -> Case:
-    found = Throughput(goal="NDR", goal_loss_ratio=0, status="found", load_pps=1e6)
-    return Case(
-        frame=frame, mean_frame_bytes=64, throughput=[found], trials=[trial()], curve=[trial(1), trial(2)]
-    )
-
-
-def listed(store: Store) -> list[str]:
-    """Oldest first."""
-    return [one.id for one in reversed(listing.runs(store))]
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "new" / "results.db"
+from .made import case, listed, run, setup, trial
 
 
 def test_a_run_is_loaded_as_it_was_stored(path: Path) -> None:
@@ -127,7 +55,7 @@ def test_what_was_stored_survives_kill_9(path: Path) -> None:
     program = (
         "import sys, time\n"
         f"sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
-        "from test_store import Store, run, setup, trial\n"
+        "from made import Store, run, setup, trial\n"
         f"store = Store({str(path)!r})\n"
         "store.begin(run())\n"
         "number = store.add_setup('switching-1', setup())\n"
@@ -215,81 +143,6 @@ def test_a_place_that_cannot_be_written_is_said(tmp_path: Path) -> None:
         Store(tmp_path / "file" / "results.db")
 
 
-def test_reading_finds_no_store_and_makes_none(tmp_path: Path) -> None:
-    for place in (tmp_path / "results.db", tmp_path / "no" / "such" / "results.db"):
-        with pytest.raises(
-            NoStoreError, match=r"there is no store at .*; `weir run LAB` makes one"
-        ) as refused:
-            Store(place, reading=True)
-        assert refused.value.exit_code == 2
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_database_without_our_tables_is_no_store_to_read(tmp_path: Path) -> None:
-    (tmp_path / "results.db").write_bytes(b"")
-    with pytest.raises(NoStoreError, match="has no tables of a store"):
-        Store(tmp_path / "results.db", reading=True)
-    assert (tmp_path / "results.db").read_bytes() == b""
-
-
-def test_reading_leaves_nothing_beside_the_store(tmp_path: Path) -> None:
-    path = tmp_path / "a store?#%.db"
-    with Store(path) as store:
-        store.begin(run())
-    with Store(path, reading=True) as store:
-        assert listed(store) == ["switching-1"]
-        with pytest.raises(StoreError, match="readonly"):
-            store.begin(run("switching-2"))
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_what_is_written_now_is_read_now(path: Path) -> None:
-    with Store(path) as store:
-        store.begin(run("a-1", "a"))
-        with Store(path, reading=True) as reader:
-            store.begin(run("b-1", "b"))
-            assert listed(reader) == ["a-1", "b-1"]
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="becomes another user: run as root")
-def test_a_user_who_may_only_read_can_read() -> None:
-    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
-        Path(folder).chmod(0o755)
-        path = Path(folder) / "results.db"
-        with Store(path) as store:
-            store.begin(run())
-            assert listed_by_nobody(path) == ["switching-1"]
-        assert listed_by_nobody(path) == ["switching-1"]
-        assert list(Path(folder).iterdir()) == [path]
-
-
-def listed_by_nobody(path: Path) -> list[str]:
-    os.seteuid(65534)
-    try:
-        with Store(path, reading=True) as store:
-            return listed(store)
-    finally:
-        os.seteuid(0)
-
-
-def test_a_run_that_cannot_be_read_does_not_hide_the_others(path: Path) -> None:
-    with Store(path) as store:
-        for one in (run("a-1", "a"), run("b-1", "b"), run("c-1", "c")):
-            store.begin(one)
-    with sqlite3.connect(path) as connection:
-        connection.execute("UPDATE weir_run SET version = 99 WHERE id = 'b-1'")
-        connection.execute("UPDATE weir_run SET document = 'no' WHERE id = 'c-1'")
-    connection.close()
-    with Store(path, reading=True) as store:
-        damaged, newer, first = listing.runs(store)
-        with pytest.raises(StoreError, match="run c-1 is not as this Weir writes it"):
-            store.load("c-1")
-    assert (first.id, first.unreadable) == ("a-1", None)
-    assert (newer.id, newer.lab) == ("b-1", "b")
-    assert newer.unreadable == "a newer Weir wrote it: version 99; this one reads up to 3"
-    assert damaged.lab == "c"
-
-
 def test_an_unknown_kind_of_database_is_refused() -> None:
     with pytest.raises(StoreError, match="no driver"):
         Store("nosuch://host/database")
@@ -307,70 +160,6 @@ def test_the_default_place_is_the_user_s_data_directory(monkeypatch: pytest.Monk
     assert default_location() == "/data/weir/results.db"
     monkeypatch.setenv("WEIR_STORE", "/elsewhere.db")
     assert default_location() == "/elsewhere.db"
-
-
-def test_fingerprints_that_differ_say_in_what() -> None:
-    other = fingerprint(kernel="6.9.0", isolated="1", versions={"dpdk": "23.11", "weir": "0.1", "ovs": "3.1"})
-    assert differences(fingerprint(), other) == [
-        "The kernel differs: 6.1.0 and 6.9.0.",
-        "The list of isolated cores differs: none and 1.",
-        "The version of dpdk differs: 22.11 and 23.11.",
-        "The version of ovs differs: none and 3.1.",
-    ]
-
-
-def test_the_same_machine_after_a_reboot_has_the_same_fingerprint() -> None:
-    assert differences(fingerprint(), fingerprint(tsc_hz=2_500_000_123)) == []
-
-
-def test_the_machines_best_is_of_all_runs_of_one_boot_and_version(tmp_path: Path) -> None:
-    def machine(boot: str, pace: float, distance: float) -> MachineBest:
-        return MachineBest(boot_id=boot, piece_cycles={0: pace}, distances_cycles={"0-1": distance})
-
-    with Store(tmp_path / "results.db") as store:
-        assert store.machine_best("now", "0.1") == MachineBest(boot_id="now")
-        for number, known in enumerate(
-            (machine("now", 600, 1300), machine("now", 650, 260), machine("before", 500, 200), None)
-        ):
-            store.begin(run(f"switching-{number}").model_copy(update={"machine": known}))
-        assert store.machine_best("now", "0.1") == machine("now", 600, 260)
-        assert store.machine_best("now", "0.2") == MachineBest(boot_id="now")
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="becomes another user: run as root")
-@pytest.mark.parametrize(("reading", "what"), [(True, "read"), (False, "written to")])
-def test_a_store_of_another_user_says_whose_it_is_and_what_to_do(reading: bool, what: str) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "results.db"
-        Store(path).close()
-        path.chmod(0o600)
-        Path(folder).chmod(0o755)
-        os.seteuid(65534)
-        try:
-            with pytest.raises(StoreError) as caught:
-                Store(path, reading=reading)
-        finally:
-            os.seteuid(0)
-    said = str(caught.value)
-    assert said.startswith(f"{path}: cannot be {what} by ")
-    assert "it belongs to root (mode 600)" in said
-    assert "sudo -u root" in said
-    assert "--store or $WEIR_STORE" in said
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="becomes another user: run as root")
-def test_a_store_in_a_closed_folder_says_so() -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "results.db"
-        Store(path).close()
-        os.seteuid(65534)
-        try:
-            with pytest.raises(
-                StoreError, match="a folder on the way to it is closed; run this as its owner"
-            ):
-                Store(path, reading=True)
-        finally:
-            os.seteuid(0)
 
 
 def test_a_full_disk_is_a_clear_error_and_leaves_the_store_sound(path: Path) -> None:
