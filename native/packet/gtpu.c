@@ -68,7 +68,8 @@ weir_gtpu_parse(const uint8_t *at, uint32_t bytes, struct weir_gtpu *gtpu)
 	return offset != 0;
 }
 
-/* Of a header without options whose checksum is 0: five words, added up at once. */
+/* Of a header without options whose checksum is 0: five words, added up at once, in fewer
+ * instructions than rte_ipv4_cksum() takes (`weir lean labs/upf --chain ran-upf` counts them). */
 static inline uint16_t
 checksum_of(const struct rte_ipv4_hdr *ip)
 {

@@ -5,11 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include <rte_cycles.h>
-
 #include "engine/stage.h"
-
-#define ERRORS_AT_ONCE 10 /* RFC 4443, 2.4 f: the bucket */
 
 bool
 l3fwd_station_has_room(const struct l3fwd_station *station, enum weir_direction direction)
@@ -93,29 +89,6 @@ l3fwd_refused(void *state, const struct weir_neighbour_held *held, enum weir_nei
 							 : L3FWD_DISPLACED});
 }
 
-/* Whether one more error may be sent now: RFC 1812, 4.3.2.8; RFC 4443, 2.4 f. */
-static bool
-may_complain(struct l3fwd_station *station, uint64_t now_tsc)
-{
-	const uint64_t pps = station->l3fwd->icmp_errors_pps;
-	uint64_t cost;
-
-	if (pps == 0)
-		return false;
-	cost = rte_get_tsc_hz() / pps;
-	if (station->error_time_tsc == 0)
-		station->error_credit_tsc = ERRORS_AT_ONCE * cost;
-	else if (now_tsc > station->error_time_tsc)
-		station->error_credit_tsc =
-			RTE_MIN(station->error_credit_tsc + now_tsc - station->error_time_tsc,
-				ERRORS_AT_ONCE * cost);
-	station->error_time_tsc = now_tsc;
-	if (station->error_credit_tsc < cost)
-		return false;
-	station->error_credit_tsc -= cost;
-	return true;
-}
-
 /* Where an error goes on: where functions translate before this one on both ways, through them,
  * unless the packet was one that they do not translate, from one inner network to another. */
 static enum weir_released
@@ -164,7 +137,7 @@ l3fwd_station_complain(struct l3fwd_station *station, enum weir_direction direct
 		rte_pktmbuf_free(packet);
 		return;
 	}
-	if (!may_complain(station, now_tsc) ||
+	if (!weir_error_rate_admits(&station->errors, station->l3fwd->icmp_errors_pps, now_tsc) ||
 	    !weir_icmp_error_make(packet, headers, cause, (uint32_t)mtu_bytes, own)) {
 		weir_count(&station->errors_suppressed, 1);
 		rte_pktmbuf_free(packet);

@@ -12,6 +12,7 @@
 #include "forwarder.h"
 #include "packet/icmp_message.h"
 #include "packet/neighbour_message.h"
+#include "toolkit/error_rate.h"
 #include "toolkit/neighbours.h"
 
 #define L3FWD_ADDRESSES_MAX 32
@@ -62,7 +63,7 @@ struct l3fwd_station {
 	struct weir_neighbours *neighbours;
 	struct l3fwd_outgoing_queue outgoing[2];
 	/* The token bucket of errors: time that was not used yet, in time-stamp cycles. */
-	uint64_t error_credit_tsc, error_time_tsc;
+	struct weir_error_rate errors;
 	uint64_t errors_sent, errors_suppressed, answers_lost; /* one writer */
 };
 

@@ -2,11 +2,7 @@
 /* What the function itself says to the other end of N3. */
 #include <string.h>
 
-#include <rte_cycles.h>
-
 #include "upf.h"
-
-#define ERRORS_AT_ONCE 10
 
 /* Sends `signal` to whom `packet` came from; from here to there is turned. */
 static void
@@ -57,28 +53,6 @@ upf_answer_echo(struct upf *upf, const struct rte_mbuf *packet, const struct wei
 	answer(upf, packet, headers, &signal);
 }
 
-/* Whether one more may be sent that anybody can provoke. */
-static bool
-may_complain(struct upf *upf, uint64_t now_tsc)
-{
-	struct upf_answers *answers = &upf->answers;
-	uint64_t cost;
-
-	if (upf->error_indications_pps == 0)
-		return false;
-	cost = rte_get_tsc_hz() / upf->error_indications_pps;
-	if (answers->last_tsc == 0)
-		answers->credit_tsc = ERRORS_AT_ONCE * cost;
-	else if (now_tsc > answers->last_tsc)
-		answers->credit_tsc = RTE_MIN(answers->credit_tsc + now_tsc - answers->last_tsc,
-					      ERRORS_AT_ONCE * cost);
-	answers->last_tsc = now_tsc;
-	if (answers->credit_tsc < cost)
-		return false;
-	answers->credit_tsc -= cost;
-	return true;
-}
-
 void
 upf_indicate_error(struct upf *upf, const struct rte_mbuf *packet,
 		   const struct weir_headers *headers, const struct weir_gtpu *gtpu,
@@ -94,7 +68,7 @@ upf_indicate_error(struct upf *upf, const struct rte_mbuf *packet,
 			     [7] = sizeof(ip)},
 	};
 
-	if (!may_complain(upf, now_tsc))
+	if (!weir_error_rate_admits(&upf->answers.errors, upf->error_indications_pps, now_tsc))
 		return;
 	memcpy(&signal.elements[1], &teid, sizeof(teid));
 	memcpy(&signal.elements[8], &ip, sizeof(ip));
@@ -113,7 +87,7 @@ upf_notify_extensions(struct upf *upf, const struct rte_mbuf *packet,
 			     WEIR_GTPU_PDU_SESSION_CONTAINER},
 	};
 
-	if (may_complain(upf, now_tsc))
+	if (weir_error_rate_admits(&upf->answers.errors, upf->error_indications_pps, now_tsc))
 		answer(upf, packet, headers, &signal);
 }
 

@@ -9,6 +9,7 @@
 #include "engine/nf.h"
 #include "packet/flow_table.h"
 #include "packet/gtpu.h"
+#include "toolkit/error_rate.h"
 
 #define UPF_ANSWERS_MAX 64
 
@@ -71,7 +72,7 @@ struct upf_answers {
 	unsigned int first, count;
 	struct rte_mbuf *packet[UPF_ANSWERS_MAX];
 	/* Of error indications and notifications, which anybody can provoke. */
-	uint64_t credit_tsc, last_tsc;
+	struct weir_error_rate errors;
 };
 
 struct upf {
