@@ -153,3 +153,15 @@ def test_a_server_that_is_not_there_is_a_clear_error() -> None:
     with pytest.raises(StoreError, match="is the server there") as refused:
         Store("postgresql+psycopg://weir:secret@/results?host=/nowhere")
     assert "secret" not in str(refused.value)
+
+
+def test_a_server_that_ends_in_the_middle_of_a_run_ends_it_with_that_reason() -> None:
+    with server() as where:
+        pid = int((Path(where.rpartition("=")[2]) / "data" / "postmaster.pid").read_text().split()[0])
+        with Store(where) as store:
+            store.begin(run())
+            number = store.add_setup("switching-1", setup())
+            store.add_trial(number, "64", 64.0, trial(1))
+            os.kill(pid, signal.SIGQUIT)  # "immediate"
+            with pytest.raises(StoreError, match=r"(?i)server|connection"):
+                store.add_trial(number, "64", 64.0, trial(2))
