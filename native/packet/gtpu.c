@@ -57,8 +57,7 @@ weir_gtpu_parse(const uint8_t *at, uint32_t bytes, struct weir_gtpu *gtpu)
 		offset += sizeof(*option);
 		if (offset > end)
 			return false;
-		gtpu->has_sequence = (header->gtp_hdr_info & HAS_SEQUENCE) != 0;
-		if (gtpu->has_sequence)
+		if ((header->gtp_hdr_info & HAS_SEQUENCE) != 0)
 			gtpu->sequence = rte_be_to_cpu_16(option->sqn);
 		if ((header->gtp_hdr_info & HAS_EXTENSION) != 0)
 			offset = walk_extensions(at, end, offset, option->next_ext, gtpu);

@@ -41,12 +41,11 @@ enum weir_gtpu_container { WEIR_GTPU_DOWNLINK = 0, WEIR_GTPU_UPLINK = 1 };
 /* A message; host byte order. */
 struct weir_gtpu {
 	uint32_t teid;
-	uint16_t sequence;	 /* 0 without `has_sequence` */
+	uint16_t sequence;	 /* 0: it has none, or that */
 	uint16_t payload_offset; /* from the start of the GTP-U header */
 	uint16_t payload_bytes;
 	uint8_t message; /* enum weir_gtpu_message, or another */
 	uint8_t qfi;	 /* WEIR_GTPU_NO_QFI: there is no PDU session container */
-	bool has_sequence;
 	/* The first extension header that must be comprehended (section 5.2.1) and is not; 0: none.
 	 */
 	uint8_t not_comprehended;
