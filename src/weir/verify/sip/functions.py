@@ -92,7 +92,7 @@ def _subscriber_server(application: Application, subscribers: Subscribers) -> It
 
 def _kamailios(application: Application) -> Iterator[Function]:
     for name in KAMAILIO[application.variant]:
-        files = {"sip_server.cfg": text("kamailio", "sip_server.cfg"), f"{name}.cfg": text("kamailio", f"{name}.cfg")}
+        files = {one: text("kamailio", one) for one in ("sip_server.cfg", f"{name}.cfg")}
         if name in _DIAMETER:
             files["diameter.xml"] = text("kamailio", "diameter.xml")
         if name == "icscf":
