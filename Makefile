@@ -20,6 +20,13 @@ ONCE_MORE := --reruns 1 --reruns-delay 2 --rerun-show-tracebacks -rR
 # What ran and what was skipped, as meson and pytest write it down.
 MESON_JUNIT := build/meson-logs/testlog.junit.xml build/asan/meson-logs/testlog.junit.xml
 PYTEST_JUNIT := build/junit/side-by-side.xml build/junit/one-by-one.xml
+LONG_JUNIT := build/junit/long-side-by-side.xml build/junit/long-one-by-one.xml
+
+# $(call both-ways,MARKS,FILES): tests of these marks, first those that run side by side, into two JUnit files.
+define both-ways
+@$(SUDO) $(PYTHON) -m pytest $(ONCE_MORE) -m '$(1)' -n $(shell nproc) --dist loadscope --junitxml=$(word 1,$(2)) $(SIDE_BY_SIDE)
+@$(SUDO) $(PYTHON) -m pytest $(ONCE_MORE) -m '$(1)' --junitxml=$(word 2,$(2)) $(addprefix --ignore=,$(SIDE_BY_SIDE))
+endef
 
 .PHONY: help
 help: ## what there is
@@ -75,11 +82,16 @@ demo: setup ## the main job: labs/switching, quick; table here, HTML report in r
 # --- quality ------------------------------------------------------------------------------------------------
 
 .PHONY: test
-test: ## all tests, lint and types; what was skipped, and why, comes last
+test: ## lint, types, C tests and those of Python that are quick, ten minutes; what was skipped, and why, comes last
 	@rm -f $(MESON_JUNIT) $(PYTEST_JUNIT)
 	@status=0; { $(MAKE) --no-print-directory --jobs=2 --output-sync=target lint test-native && \
 		$(MAKE) --no-print-directory test-python; } || status=$$?; \
 		tools/skipped $(MESON_JUNIT) $(PYTEST_JUNIT); exit $$status
+
+.PHONY: test-long
+test-long: ## the tests of Python that take their time: `make test test-long` is what CI runs; half an hour
+	@rm -f $(LONG_JUNIT)
+	@status=0; $(MAKE) --no-print-directory test-python-long || status=$$?; tools/skipped $(LONG_JUNIT); exit $$status
 
 .PHONY: test-levels
 test-levels: build/.packages-dev ## C tests of builds for x86-64-v2, v3 and v4, on processors of no more than that level; minutes
@@ -108,8 +120,12 @@ test-model: build/.packages-dev ## what cores hand to each other, in every order
 .PHONY: test-python
 test-python: setup build/.packages-dev .venv/.ready-dev ## pytest: unit, contract, smoke (real namespaces and switches)
 	@$(COMPILED)
-	@$(SUDO) $(PYTHON) -m pytest $(ONCE_MORE) -n $(shell nproc) --dist loadscope --junitxml=$(word 1,$(PYTEST_JUNIT)) $(SIDE_BY_SIDE)
-	@$(SUDO) $(PYTHON) -m pytest $(ONCE_MORE) --junitxml=$(word 2,$(PYTEST_JUNIT)) $(addprefix --ignore=,$(SIDE_BY_SIDE))
+	$(call both-ways,not slow and not long,$(PYTEST_JUNIT))
+
+.PHONY: test-python-long
+test-python-long: setup build/.packages-dev .venv/.ready-dev
+	@$(COMPILED)
+	$(call both-ways,long and not slow,$(LONG_JUNIT))
 
 .PHONY: test-vm
 test-vm: setup build/.packages-dev .venv/.ready-dev ## virtual machines that are booted, reset and migrated; ten minutes where KVM does not work

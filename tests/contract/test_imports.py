@@ -309,6 +309,7 @@ def graph() -> dict[str, set[str]]:
     return {name_: known_modules(path) - {name_} for name_, path in MODULES.items()}
 
 
+@pytest.mark.long
 def test_no_modules_import_each_other_in_a_circle(graph: dict[str, set[str]]) -> None:
     assert circle_in(graph) is None
 
@@ -348,6 +349,7 @@ def test_what_is_below_the_functions_never_names_one() -> None:
             assert not words & set(functions), f"{name(path)} names a network function"
 
 
+@pytest.mark.long
 def test_consoles_are_made_in_one_place_that_takes_no_part_of_a_mac_address_for_an_emoji() -> None:
     """Rich does unless told: 02:57:c1:cd:00:01 has a compact disc in it."""
     made = [

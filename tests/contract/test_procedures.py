@@ -147,6 +147,7 @@ def weir(root: Path, *arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.long
 def test_a_new_procedure_is_one_folder_and_one_line_in_the_list(extended: Path, tmp_path: Path) -> None:
     made = result()
     made.setups[0].cases[0].records["linkdown"] = {"outage_ms": 12.5}
@@ -167,6 +168,7 @@ def test_a_new_procedure_is_one_folder_and_one_line_in_the_list(extended: Path, 
     assert weir(extended, "linkdown", "lab.yml") == "would take it down in lab.yml\n"
 
 
+@pytest.mark.long
 def test_runs_without_it_are_reported_as_before(extended: Path, tmp_path: Path) -> None:
     path = tmp_path / "result.json"
     path.write_text(result().model_dump_json())

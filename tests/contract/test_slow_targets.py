@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `make test` leaves out as too slow has a target that runs it."""
+"""What `make test` leaves out has a target that runs it, and CI runs what is not slow."""
 
 from __future__ import annotations
 
@@ -38,3 +38,11 @@ def test_a_slow_test_is_run_by_a_target(file: str) -> None:
 
 def test_a_target_names_only_what_is_there() -> None:
     assert [place for place in run_by_targets() if not (ROOT / place).exists()] == []
+
+
+def test_ci_runs_what_is_long_too() -> None:
+    targets = (ROOT / ".ci" / "run").read_text(encoding="utf-8").split()
+    assert {"test", "test-long", "--keep-going"} <= set(targets)
+    assert "-m 'not slow and not long'" in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    marks = re.findall(r"\t\$\(call both-ways,(.*?),", (ROOT / "Makefile").read_text(encoding="utf-8"))
+    assert marks == ["not slow and not long", "long and not slow"]

@@ -84,6 +84,7 @@ def test_each_makes_what_joins_its_ports(technology: str, lab: Lab) -> None:
     assert [step.name for step in made] == [name for name in names if name in {step.name for step in made}]
 
 
+@pytest.mark.long
 def test_a_new_technology_is_one_file_and_one_word_in_the_list(tmp_path: Path) -> None:
     """As CONTRIBUTING.md says it is done, in a copy."""
     copy = copied(tmp_path, "src/weir")

@@ -54,6 +54,7 @@ def linked(program: str, build: Path, *objects: str) -> Path:
     return build / "native" / program
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not (BUILT / "weir-dp").exists(), reason="weir-dp is not built: make native")
 def test_a_function_is_its_source_its_test_its_page_and_one_line_of_the_build(tmp_path: Path) -> None:
     copy = copied(tmp_path, "native", "src", "meson.build", "meson_options.txt", "tools/processor-flags")
@@ -80,6 +81,7 @@ def test_a_function_is_its_source_its_test_its_page_and_one_line_of_the_build(tm
     assert run(sys.executable, "-c", load, lab, at=copy) == "a\n"
 
 
+@pytest.mark.long
 def test_a_report_format_is_one_module_and_its_registration(tmp_path: Path) -> None:
     copy = copied(tmp_path, "src")
     perform(FORMAT, copy)

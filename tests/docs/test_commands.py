@@ -66,6 +66,7 @@ def mentioned(text: str) -> Iterator[str]:
     yield from re.findall(r"^ {4}(?:sudo )?(weir .*)$", text, re.MULTILINE)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_commands_and_options_exist(page: Path) -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))

@@ -28,6 +28,7 @@ def test_committed_schema_is_a_schema(path: Path) -> None:
     jsonschema.Draft202012Validator.check_schema(json.loads(path.read_text(encoding="utf-8")))
 
 
+@pytest.mark.long
 def test_no_page_links_to_nothing(tmp_path: Path) -> None:
     assert site.render(ROOT, tmp_path) == []
     assert (tmp_path / "index.html").exists()

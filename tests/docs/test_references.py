@@ -10,6 +10,8 @@ import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "design" / "references.md").read_text(encoding="utf-8")
 LISTED = r"^\| RFC (\d+(?:, \d+)*) \|"
@@ -56,6 +58,7 @@ def said(path: Path) -> Iterator[str]:
                 yield docstring
 
 
+@pytest.mark.long
 def test_every_key_of_a_paper_in_a_comment_is_a_heading_there() -> None:
     """[Lean] is a key; a word in small letters, as of an array's index, is none."""
     used = {

@@ -46,6 +46,7 @@ def test_a_signal_that_ended_it_is_known(tmp_path: Path, marker: str) -> None:
     assert run("os.kill(os.getpid(), 9)", tmp_path, marker) == -9
 
 
+@pytest.mark.long
 def test_one_that_does_not_end_is_ended_in_its_time_with_all_that_it_started(
     tmp_path: Path, marker: str
 ) -> None:

@@ -167,6 +167,7 @@ def test_a_signal_ends_the_waiting_where_signals_are_held_too() -> None:
         CoreClaim.of([0], press)
 
 
+@pytest.mark.long
 def test_of_weirs_that_start_at_the_same_moment_one_gets_the_cores() -> None:
     start, writer = os.pipe()
     done, finished = os.pipe()

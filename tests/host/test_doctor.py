@@ -247,6 +247,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
 
 
+@pytest.mark.long
 def test_this_machine_is_looked_at_within_three_seconds_and_by_the_schema() -> None:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = run("--json")

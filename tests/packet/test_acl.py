@@ -25,6 +25,7 @@ def test_hand_made_packets_become_what_the_reference_says(tmp_path: Path, defaul
         chain.compare(Acl(Rules(file.read_text(), default)).handle, sent)
 
 
+@pytest.mark.long
 def test_random_rules_that_change_are_as_the_reference_says(tmp_path: Path) -> None:
     file = tmp_path / "acl.rules"
     file.write_text("")

@@ -158,6 +158,7 @@ def missing(ledger: Ledger, offered: int, delivered: int) -> int:
     return offered - delivered - lost
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", CHAINS)
 def test_every_architecture_gives_the_same_bytes_in_the_order_of_flows(
     client: DataPlaneClient, name: str

@@ -180,6 +180,7 @@ def changed(chain: Replay, change: Change) -> str | None:
     return None
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", CHAINS)
 def test_random_traffic_leaves_as_it_does_without_the_fast_path(name: str, tmp_path: Path) -> None:
     stages, change_of = CHAINS[name]

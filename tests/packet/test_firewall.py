@@ -27,6 +27,7 @@ def test_hand_made_packets_become_what_the_reference_says(
         chain.compare(expected.handle, sent)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fastpath_flows", [None, 64])
 def test_rules_that_change_under_sessions_are_as_the_reference_says(
     tmp_path: Path, fastpath_flows: int | None

@@ -131,6 +131,7 @@ def test_hand_made_packets_become_what_the_reference_says(given: dict[str, str])
         chain.compare(expected.handle, sent)
 
 
+@pytest.mark.long
 def test_traffic_and_back_ends_that_come_and_go_are_as_the_reference_says() -> None:
     expected = reference(drops_other=False)
     third, fourth = (endpoint(f"10.0.0.{i}:8080", TCP_PROTOCOL) for i in (3, 4))

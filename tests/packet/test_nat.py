@@ -176,6 +176,7 @@ def test_hand_made_packets_become_what_the_reference_says(filtering: str, lanes:
     assert counted + len(sent) >= 200
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ports", [(1024, 65535), (1000, 1100)])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_random_traffic_becomes_what_the_reference_says(ports: tuple[int, int], seed: int) -> None:

@@ -30,10 +30,12 @@ def test_each_trial_is_one_line_of_json() -> None:
     assert f'  "id": "{made.id}",' in lines
 
 
+@pytest.mark.long
 def test_json_is_valid_by_its_schema() -> None:
     jsonschema.validate(json.loads(report.render(result(), "json")), schema())
 
 
+@pytest.mark.long
 def test_schema_refuses_a_field_that_it_does_not_know() -> None:
     document = json.loads(report.render(result(), "json"))
     document["setups"][0]["cases"][0]["throughput"][0]["load_kpps"] = 1

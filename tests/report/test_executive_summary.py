@@ -177,6 +177,7 @@ def test_a_run_that_ended_before_it_found_anything_is_what_it_was_to_be() -> Non
     assert kind(result(setups=[], spec={"measure": {"goals": [{"name": "NDR"}]}})) == "throughput"
 
 
+@pytest.mark.long
 def test_a_title_says_what_kind_of_run_it_was() -> None:
     kinds = {"throughput": result(), "latency": latency_run(), "migration": migrated()}
     for name, run in kinds.items():

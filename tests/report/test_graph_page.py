@@ -154,6 +154,7 @@ def test_what_is_not_as_it_was_built_says_so_where_it_is_and_what_is_missing_has
     assert {one or "" for one in marked} == differing(found).keys()
 
 
+@pytest.mark.long
 @needs_chromium
 def test_a_page_lists_what_is_not_as_it_was_built(tmp_path: Path) -> None:
     dom, console = load_page(document.render(held_against_what_was_built()), tmp_path)

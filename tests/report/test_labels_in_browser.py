@@ -91,6 +91,7 @@ def crowded() -> Result:
     return made
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("width_px", [1400, 500])
 @pytest.mark.parametrize("made", [result, disturbed, soaked, crowded])
 def test_no_label_of_a_chart_lies_on_another(
@@ -101,6 +102,7 @@ def test_no_label_of_a_chart_lies_on_another(
     assert overlapping(found) == []
 
 
+@pytest.mark.long
 def test_what_was_not_searched_for_has_no_place_among_the_bars(tmp_path: Path) -> None:
     made = result()
     for setup in [one for one in made.setups if one.cases]:

@@ -37,6 +37,7 @@ def load(
     return load_page(text.replace("<details", "<details open") if opened else text, folder, width_px)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("width_px", [1400, 500])
 def test_page_draws_all_plots_without_an_error(tmp_path: Path, width_px: int) -> None:
     dom, console = load(result(), tmp_path, width_px)
@@ -47,6 +48,7 @@ def test_page_draws_all_plots_without_an_error(tmp_path: Path, width_px: int) ->
     assert len(plots) == 2 + 8 + 8, "throughput by chain, loss and latency by chain and technology"
 
 
+@pytest.mark.long
 def test_trials_are_listed_with_what_counted_and_who_had_the_cores(tmp_path: Path) -> None:
     made = disturbed()
     dom, console = load(made, tmp_path, opened=True)
@@ -72,6 +74,7 @@ def soak_page(soak: Soak, folder: Path) -> tuple[str, str]:
     return dom, dom.partition("<main>")[2].partition("soak-plots")[2].partition("soak-keys")[0]
 
 
+@pytest.mark.long
 def test_a_soak_is_drawn_over_time_with_its_delays_as_a_heat_map(tmp_path: Path) -> None:
     soaked = run()
     for minute in range(12):
@@ -82,6 +85,7 @@ def test_a_soak_is_drawn_over_time_with_its_delays_as_a_heat_map(tmp_path: Path)
     assert plots.count('class="uplot') == len(titles)
 
 
+@pytest.mark.long
 def test_each_plot_of_a_soak_with_several_lines_has_its_own_key(tmp_path: Path) -> None:
     soaked = run()
     for minute in range(12):
@@ -101,6 +105,7 @@ def test_each_plot_of_a_soak_with_several_lines_has_its_own_key(tmp_path: Path) 
     assert re.findall(r"<td[^>]*>([^<]*)", table)[:4] == ["1", "python3 (4711)", "1.00 s", "0.8 %"]
 
 
+@pytest.mark.long
 def test_stalls_are_drawn_as_lanes_by_who_had_the_core_and_setups_are_numbered(tmp_path: Path) -> None:
     dom, console = load(disturbed(), tmp_path)
     assert not console
@@ -111,12 +116,14 @@ def test_stalls_are_drawn_as_lanes_by_who_had_the_core_and_setups_are_numbered(t
     assert bands == ["direct PVP", "linux-bridge PVP", "ovs PVP", "ovs-dpdk PVP"]
 
 
+@pytest.mark.long
 def test_table_has_a_row_for_each_chain_frame_and_technology(tmp_path: Path) -> None:
     dom, _ = load(result(), tmp_path)
     table = dom[dom.index('id="throughput-table"') :]
     assert table[: table.index("</table>")].count('class="tech"') == 2 * 4 * 4
 
 
+@pytest.mark.long
 def test_hostile_texts_do_nothing_in_the_browser(tmp_path: Path) -> None:
     dom, console = load(hostile(result()), tmp_path)
     assert not console
@@ -124,6 +131,7 @@ def test_hostile_texts_do_nothing_in_the_browser(tmp_path: Path) -> None:
     assert "<img" not in dom
 
 
+@pytest.mark.long
 def test_a_run_without_curves_has_no_section_of_them_and_still_works(tmp_path: Path) -> None:
     made = result()
     for setup in made.setups:

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from tests.unit.procedures.migration.test_section import migrated
 from tests.unit.procedures.rfc2544.test_section import measured
 from weir import report
@@ -22,6 +24,7 @@ def sections_of(page: str) -> dict[str, str]:
     return {one[: one.index('"')]: one for one in main.split('<section id="')[1:]}
 
 
+@pytest.mark.long
 def test_every_section_of_the_bar_is_there_and_none_is_without_numbers() -> None:
     for made in (result(), disturbed(), latency_run(), migrated(), measured(), result(setups=[])):
         page = report.render(made, "html")

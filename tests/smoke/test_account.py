@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from .tiny import TECHNOLOGIES, tiny_lab
+from .tiny import EACH, tiny_lab
 from .trials import AS_FAST_AS_IT_CAN, trials_of
 
 pytestmark = [
@@ -19,7 +19,7 @@ DURATION_S = 0.1
 
 
 @pytest.mark.parametrize("chain", ["PVP", "PVVP"])
-@pytest.mark.parametrize("technology", TECHNOLOGIES)
+@pytest.mark.parametrize("technology", EACH)
 @pytest.mark.usefixtures("run_root")
 def test_overload_is_accounted_for_to_the_packet(technology: str, chain: str) -> None:
     lab = tiny_lab(technology).model_copy(update={"chain": (chain,)})

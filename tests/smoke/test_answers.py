@@ -46,11 +46,13 @@ def assert_both_ways(trials: list[Trial]) -> None:
             assert stream.offered == stream.delivered > 0, stream
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("technology", ["direct", "linux-bridge"])
 def test_all_flows_come_through_weirs_nat_and_back(technology: str) -> None:
     assert_both_ways(trials_of(lab_of(technology), 2, GENTLE_PPS, DURATION_S, drain_ms=DRAIN_MS))
 
 
+@pytest.mark.long
 @NEEDS_NFT
 def test_all_flows_come_through_linuxs_nat_and_back() -> None:
     lab = lab_of("linux-bridge", kind="kernel")

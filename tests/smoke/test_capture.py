@@ -98,6 +98,7 @@ def rewritten(frame: Packet) -> Packet:
     return Ether(bytes(made))
 
 
+@pytest.mark.long
 def test_the_command_replays_at_a_factor_and_tells_what_was_lost(capture: Path, tmp_path: Path) -> None:
     text = LAB.read_text().replace("[direct, linux-bridge, ovs, ovs-dpdk]", "direct")
     lab = tmp_path / "lab.yml"
@@ -130,6 +131,7 @@ def test_the_command_replays_at_a_factor_and_tells_what_was_lost(capture: Path, 
     assert (bad.returncode, "is no capture" in bad.stderr) == (2, True)
 
 
+@pytest.mark.long
 def test_the_command_measures_a_capture_and_says_what_is_wrong_with_a_file(
     capture: Path, tmp_path: Path
 ) -> None:

@@ -59,7 +59,11 @@ def tenants(security: str, isolation: str, nodes: int) -> str:
 
 @pytest.fixture(
     scope="module",
-    params=[("bridge-filter", "vxlan", 2), ("ovs-conntrack", "gre", 2), ("none", "vlan", 2)],
+    params=[
+        ("bridge-filter", "vxlan", 2),
+        pytest.param(("ovs-conntrack", "gre", 2), marks=pytest.mark.long),
+        pytest.param(("none", "vlan", 2), marks=pytest.mark.long),
+    ],
     ids=lambda param: param[0],
 )
 def cloud(

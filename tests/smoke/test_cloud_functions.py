@@ -47,7 +47,11 @@ def tenants(security: str, isolation: str) -> str:
 
 @pytest.fixture(
     scope="module",
-    params=[("bridge-filter", "vxlan"), ("ovs-conntrack", "gre"), ("none", "vlan")],
+    params=[
+        ("bridge-filter", "vxlan"),
+        pytest.param(("ovs-conntrack", "gre"), marks=pytest.mark.long),
+        pytest.param(("none", "vlan"), marks=pytest.mark.long),
+    ],
     ids=lambda param: param[0],
 )
 def cloud(
@@ -61,6 +65,7 @@ def router_mac(cloud: StandingCloud) -> str:
     return cloud.topology.networks[0].router_mac
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("host", ["blue.1", "blue.2", "red.1"])
 def test_what_a_host_and_the_outside_say_goes_through_each_function_of_its_tenant_alone(
     cloud: StandingCloud, host: str

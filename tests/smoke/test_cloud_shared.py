@@ -48,7 +48,11 @@ def tenants(security: str, isolation: str) -> str:
 
 @pytest.fixture(
     scope="module",
-    params=[("bridge-filter", "vxlan"), ("ovs-conntrack", "vlan"), ("none", "gre")],
+    params=[
+        pytest.param(("bridge-filter", "vxlan"), marks=pytest.mark.long),
+        ("ovs-conntrack", "vlan"),
+        pytest.param(("none", "gre"), marks=pytest.mark.long),
+    ],
     ids=lambda param: param[0],
 )
 def cloud(
@@ -68,6 +72,7 @@ def quiet(cloud: StandingCloud) -> list[int]:
             return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("host", ["blue.1", "red.1", "plain.1"])
 def test_who_shares_functions_reaches_the_outside_through_each_of_them_and_nobody_else_does(
     cloud: StandingCloud, host: str

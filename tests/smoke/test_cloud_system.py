@@ -69,6 +69,7 @@ def said(cloud: StandingCloud, keys: Path, command: str) -> str:
     return done.stdout
 
 
+@pytest.mark.long
 def test_who_has_the_key_runs_commands_from_outside_and_gets_their_exit_code(
     cloud: StandingCloud, keys: Path
 ) -> None:
@@ -128,6 +129,7 @@ def test_root_inside_cannot(cloud: StandingCloud, keys: Path, command: str) -> N
     assert said(cloud, keys, "echo still here") == "still here\n"
 
 
+@pytest.mark.long
 def test_it_goes_with_its_cloud_whatever_runs_in_it(keys: Path, tmp_path: Path) -> None:
     system = {"ssh_keys": str(keys / "own.pub")}
     ingress = [{"protocol": "tcp", "ports": [22, 22]}]

@@ -36,6 +36,7 @@ def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StandingCloud]:
         yield made
 
 
+@pytest.mark.long
 def test_the_router_leads_outside_and_to_floating_addresses(cloud: StandingCloud) -> None:
     floating = cloud.instance("blue.1").floating
     assert floating is not None

@@ -91,6 +91,7 @@ def one_trial(lab: Lab, goal: ConnectionGoal = "new-connections", rate: float = 
     return trial
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("technology", "function"),
     [
@@ -141,6 +142,7 @@ def weir(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*WEIR, *arguments], capture_output=True, text=True, timeout=300, check=False)
 
 
+@pytest.mark.long
 def test_a_run_searches_stores_and_reports(tmp_path: Path) -> None:
     """With a highest load that any machine carries: it is the answer."""
     goals = (
@@ -175,6 +177,7 @@ def test_a_run_searches_stores_and_reports(tmp_path: Path) -> None:
     assert "Every connection" in shown.stdout
 
 
+@pytest.mark.long
 def test_a_run_of_a_chain_that_lets_no_connection_through_searches_nothing_and_says_who_denied(
     tmp_path: Path,
 ) -> None:
@@ -188,6 +191,7 @@ def test_a_run_of_a_chain_that_lets_no_connection_through_searches_nothing_and_s
     assert "at f1/acl (denied)" in last
 
 
+@pytest.mark.long
 def test_a_function_that_carries_no_ipv6_is_left_out_before_anything_stands(tmp_path: Path) -> None:
     lab_of(tmp_path, "direct", "nat-ipv6")
     ran = weir("run", str(tmp_path), "--store", str(tmp_path / "store.db"), "--output", str(tmp_path / "out"))
@@ -199,6 +203,7 @@ def test_a_function_that_carries_no_ipv6_is_left_out_before_anything_stands(tmp_
     assert not setup.cases
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", [["rfc2544"], ["soak"], ["migrate"], ["lean"], ["model", "predict"]])
 def test_what_sends_frames_refuses_a_lab_with_connections(tmp_path: Path, command: list[Any]) -> None:
     lab_of(tmp_path, "direct", "firewall")
@@ -207,6 +212,7 @@ def test_what_sends_frames_refuses_a_lab_with_connections(tmp_path: Path, comman
     assert "the lab makes connections" in said.stdout + said.stderr
 
 
+@pytest.mark.long
 def test_linux_forgets_connections_between_trials_too(tmp_path: Path) -> None:
     lab = lab_of(tmp_path, "linux-bridge", "linux", "drain_s: 20, ")
     (technology,) = lab.technology
@@ -225,6 +231,7 @@ def test_linux_forgets_connections_between_trials_too(tmp_path: Path) -> None:
             assert followed() == 0
 
 
+@pytest.mark.long
 def test_a_table_that_is_too_small_limits_at_its_size_and_is_named(tmp_path: Path) -> None:
     """Whatever loads were tried before: sessions of trials that are over would fill it."""
     lab_of(tmp_path, "direct", "small", "goals: [concurrent-connections], trial_s: 0.5, drain_s: 1, ")

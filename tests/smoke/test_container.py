@@ -101,6 +101,7 @@ def left_behind(run_root: Path) -> list[Path]:
     return [*run_root.iterdir(), *GROUPS.glob("weir-*"), *GROUPS.glob("*/weir-*")]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("runtime", ["runc", "crun"])
 def test_what_a_container_forwards_and_what_it_loses_is_accounted_for(
     runtime: str, tmp_path: Path, run_root: Path
@@ -119,6 +120,7 @@ def test_what_a_container_forwards_and_what_it_loses_is_accounted_for(
     assert left_behind(run_root) == []
 
 
+@pytest.mark.long
 def test_its_image_says_what_is_started_where_the_lab_does_not(tmp_path: Path, run_root: Path) -> None:
     script = "cat /proc/self/cgroup; ls /sys/class/net /run > /dev/null; echo forwarding; exec sleep 3600"
     where = bundle(tmp_path / "bundle", "sh", "-c", script)
@@ -127,6 +129,7 @@ def test_its_image_says_what_is_started_where_the_lab_does_not(tmp_path: Path, r
     assert left_behind(run_root) == []
 
 
+@pytest.mark.long
 def test_its_first_process_which_signals_do_not_reach_is_killed_after_its_time(
     tmp_path: Path, run_root: Path
 ) -> None:
@@ -135,6 +138,7 @@ def test_its_first_process_which_signals_do_not_reach_is_killed_after_its_time(
     assert left_behind(run_root) == []
 
 
+@pytest.mark.long
 def test_a_container_that_ends_early_is_said_with_its_last_words(tmp_path: Path, run_root: Path) -> None:
     where = bundle(tmp_path / "bundle", "sh", "-c", "echo no licence; exit 3")
     with pytest.raises(FabricError, match="exit code 3 before it was ready: no licence"):

@@ -67,6 +67,7 @@ def both(
     return found[0], found[1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "function",
     [
@@ -108,6 +109,7 @@ def by_chance(one: Trial, other: Trial, reason: str) -> float:
     return 4 * math.sqrt(share * (1 - share) * (1 / one.offered + 1 / other.offered))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("function", "reason", "to_address"),
     [
@@ -164,6 +166,7 @@ OTHERS = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("kind", "by", "function"), OTHERS)
 def test_what_passes_weirs_function_passes_its_other_counterparts(
     kind: str, by: str, function: dict[str, Any], run_root: Path
@@ -173,6 +176,7 @@ def test_what_passes_weirs_function_passes_its_other_counterparts(
     assert [*run_root.iterdir()] == []
 
 
+@pytest.mark.long
 def test_what_xdp_has_no_route_for_linux_drops_by_its_reason(run_root: Path) -> None:
     """Half of what leaves at the left goes to an address that no route leads to."""
     function = {"nf": "l3fwd", "options": {"route_list": "198.18.0.0/16 default, 198.19.0.0/16 default"}}
@@ -183,6 +187,7 @@ def test_what_xdp_has_no_route_for_linux_drops_by_its_reason(run_root: Path) -> 
     assert [*run_root.iterdir()] == []
 
 
+@pytest.mark.long
 def test_what_dpi_drops_suricata_drops_by_the_same_rules(run_root: Path, tmp_path: Path) -> None:
     """Of the flows of the tiny lab some forty, by their ports."""
     (tmp_path / "dpi.rules").write_text("100 drop flow udp any any 1024-1063 any\n")

@@ -28,7 +28,7 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(params=["linux-bridge", "ovs-dpdk"])
+@pytest.fixture(params=["linux-bridge", pytest.param("ovs-dpdk", marks=pytest.mark.long)])
 def run(request: pytest.FixtureRequest, tmp_path: Path, run_root: Path) -> Iterator[Run]:
     refusal = fabric.check(request.param)
     if refusal is not None:
@@ -76,6 +76,7 @@ def bridged(tmp_path: Path, run_root: Path) -> Iterator[Run]:
     started.remove()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_what_a_time_out_or_a_service_manager_sends_is_as_ctrl_c(bridged: Run, number: int) -> None:
     bridged.until_trials(5)
@@ -141,6 +142,7 @@ def test_in_the_last_step_of_what_would_be_kept_all_is_undone(run_root: Path) ->
     assert not any(path.is_dir() for path in run_root.iterdir())
 
 
+@pytest.mark.long
 def test_just_as_a_chain_is_kept_all_is_undone(run_root: Path) -> None:
     program = """
 import os, signal

@@ -64,6 +64,7 @@ def test_what_testpmd_forwards_arrives_and_its_threads_are_areas(
     assert [*run_root.iterdir()] == []
 
 
+@pytest.mark.long
 @installed
 @pytest.mark.parametrize(("technology", "ports"), WAYS)
 def test_what_testpmd_loses_is_its_own(technology: str, ports: str, run_root: Path) -> None:
@@ -75,6 +76,7 @@ def test_what_testpmd_loses_is_its_own(technology: str, ports: str, run_root: Pa
     assert [*run_root.iterdir()] == []
 
 
+@pytest.mark.long
 @installed
 def test_its_telemetry_counts_the_packets_that_weir_dp_sends(run_root: Path) -> None:
     trials: list[Trial] = []
@@ -122,6 +124,7 @@ FAILURES = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ports", ["virtio-user", "vhost-user", "memif"])
 @pytest.mark.parametrize(("command", "program", "said"), FAILURES)
 def test_one_that_does_not_come_up_is_said_and_leaves_nothing(
@@ -135,6 +138,7 @@ def test_one_that_does_not_come_up_is_said_and_leaves_nothing(
     assert [*run_root.iterdir()] == []
 
 
+@pytest.mark.long
 @installed
 @pytest.mark.parametrize("ports", ["virtio-user", "vhost-user"])
 def test_one_that_is_killed_in_the_middle_is_named_with_its_last_words(ports: str, run_root: Path) -> None:
@@ -149,6 +153,7 @@ def test_one_that_is_killed_in_the_middle_is_named_with_its_last_words(ports: st
     assert [*run_root.iterdir()] == []
 
 
+@pytest.mark.long
 @installed
 def test_one_that_ignores_its_signal_is_killed(run_root: Path) -> None:
     """Testpmd ends itself; the shell around it stays, and starts another one when that is gone."""
@@ -161,6 +166,7 @@ def test_one_that_ignores_its_signal_is_killed(run_root: Path) -> None:
     assert [*run_root.iterdir()] == []
 
 
+@pytest.mark.long
 @installed
 def test_it_runs_as_its_user_who_makes_the_sockets(run_root: Path) -> None:
     lab = dpdk_lab("direct", "virtio-user", "mac", user="nobody")
@@ -170,6 +176,7 @@ def test_it_runs_as_its_user_who_makes_the_sockets(run_root: Path) -> None:
     assert [*run_root.iterdir()] == []
 
 
+@pytest.mark.long
 @installed
 @pytest.mark.parametrize("mode", ["mac-swap", "mac-rewrite"])
 def test_testpmd_stands_in_the_place_of_l2fwd(mode: str, run_root: Path) -> None:

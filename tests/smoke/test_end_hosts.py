@@ -136,7 +136,7 @@ def test_hosts_that_resolve_each_other_talk_through_all_functions_that_let_them(
     assert all_talk(lab_of("direct", {name: FUNCTIONS[name] for name in ALL_THAT_RESOLVE})) == 2
 
 
-@pytest.mark.parametrize("technology", ["linux-bridge", "ovs-dpdk"])
+@pytest.mark.parametrize("technology", ["linux-bridge", pytest.param("ovs-dpdk", marks=pytest.mark.long)])
 @pytest.mark.usefixtures("run_root")
 def test_hosts_talk_behind_a_switch(technology: str) -> None:
     assert all_talk(lab_of(technology, {"l3fwd": FUNCTIONS["l3fwd"]}), both_ways=False) == 2

@@ -98,6 +98,7 @@ def away(command: str) -> str:
     return f"(trap '' TERM; env -i setsid unshare -n setsid {command} > /dev/null 2>&1 &)"
 
 
+@pytest.mark.long
 def test_what_gets_out_of_session_namespace_and_environment_ends_with_it(run_root: Path) -> None:
     one, other = sleep(), sleep()
     lab = program_lab(
@@ -116,6 +117,7 @@ def test_what_gets_out_of_session_namespace_and_environment_ends_with_it(run_roo
     assert left_behind(run_root) == []
 
 
+@pytest.mark.long
 def test_what_a_killed_weir_has_left_of_it_is_ended_by_the_next(run_root: Path) -> None:
     command = sleep()
     lab = program_lab(["sh", "-c", f'{away(command)}; exec "$@"', "sh", *FORWARDER])
@@ -187,6 +189,7 @@ class Silent:
     def case(self, case: Case) -> None: ...
 
 
+@pytest.mark.long
 def test_what_it_says_is_kept_with_a_run_that_succeeds(run_root: Path, tmp_path: Path) -> None:
     """To its last words; as JSON and in the report, which name the file."""
     last = "trap 'echo 20 frames in all; exit 0' TERM"

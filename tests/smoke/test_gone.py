@@ -133,7 +133,7 @@ def test_a_link_of_the_chain(scene: Scene) -> None:
     assert case.throughput == []
 
 
-@pytest.mark.parametrize("technology", ["ovs", "ovs-dpdk"])
+@pytest.mark.parametrize("technology", ["ovs", pytest.param("ovs-dpdk", marks=pytest.mark.long)])
 def test_the_switch(technology: str, scene: Scene) -> None:
     case = scene.run(technology, kill("ovs-vswitchd"))
     assert case.problem is not None

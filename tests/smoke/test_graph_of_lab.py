@@ -99,6 +99,7 @@ TENANTS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("security", ["bridge-filter", "ovs-conntrack", "none"])
 def test_a_cloud_is_as_it_was_built_and_a_port_in_another_tenants_network_is_named(
     security: str, tmp_path: Path

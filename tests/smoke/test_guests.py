@@ -80,6 +80,7 @@ def fields(pid: int) -> dict[str, list[str]]:
     return {name: words.split() for name, words in (line.split(":", 1) for line in lines)}
 
 
+@pytest.mark.long
 def test_a_guest_has_no_rights_and_a_full_disk_is_a_finding(
     image: Path, run_root: Path, tmp_path: Path
 ) -> None:

@@ -104,6 +104,7 @@ def rps_cpus(netns: str, interface: str) -> str:
     )
 
 
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which("nft") is None, reason="nftables is not installed")
 def test_what_rules_drop_is_told_by_their_counters_and_the_rest_is_not_returned(
     run_root: Path, tmp_path: Path

@@ -57,6 +57,7 @@ def deploy_killed_at(scene: Scene, points: list[tuple[str, str]]) -> None:
         surroundings.check(point)
 
 
+@pytest.mark.long
 def test_killed_in_the_last_step_of_each_kind(scene: Scene) -> None:
     last = {step.kind: step.name for step in scene[0]}
     deploy_killed_at(scene, [(name, "done") for name in last.values()])
@@ -68,6 +69,7 @@ def test_killed_at_every_step_of_deploy(scene: Scene, state: str) -> None:
     deploy_killed_at(scene, [(step.name, state) for step in scene[0]])
 
 
+@pytest.mark.long
 def test_killed_again_and_again_at_every_point_of_destroy(scene: Scene) -> None:
     steps, topology, surroundings = scene
     assert survived(lambda: fabric.Deployment.deploy(steps, topology).keep())

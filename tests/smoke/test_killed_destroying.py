@@ -20,7 +20,7 @@ from weir.plan import Step
 
 from .killed import kill, survived
 from .surroundings import Surroundings
-from .tiny import TECHNOLOGIES, tiny_lab
+from .tiny import EACH, tiny_lab
 
 pytestmark = [
     pytest.mark.root,
@@ -33,7 +33,7 @@ DESTROY = ("undoing", "undone", "forgotten")
 Scene = tuple[list[Step], Topology, Surroundings]
 
 
-@pytest.fixture(params=TECHNOLOGIES)
+@pytest.fixture(params=EACH)
 def scene(request: pytest.FixtureRequest, run_root: Path) -> Iterator[Scene]:
     """What to deploy, and where."""
     refusal = fabric.check(request.param)

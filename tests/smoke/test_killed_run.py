@@ -162,7 +162,11 @@ class Killed:
             Campaign(self._lab, quick=False, store=store, progress=Quiet(reached)).run()
 
 
-@pytest.fixture(params=TECHNOLOGIES)
+@pytest.fixture(
+    params=[
+        one if one == "linux-bridge" else pytest.param(one, marks=pytest.mark.long) for one in TECHNOLOGIES
+    ]
+)
 def killed(request: pytest.FixtureRequest, run_root: Path, tmp_path: Path) -> Iterator[Killed]:
     refusal = fabric.check(request.param)
     if refusal is not None:

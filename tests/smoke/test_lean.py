@@ -50,6 +50,7 @@ def measured() -> str:
     return done.stdout
 
 
+@pytest.mark.long
 def test_an_ordinary_user_measures_l2fwd_and_gets_what_the_schema_says(measured: str) -> None:
     document = json.loads(measured)
     jsonschema.validate(document, json.loads((ROOT / "schema/lean.schema.json").read_text(encoding="utf-8")))
@@ -89,6 +90,7 @@ def test_instruction_counts_are_the_same_each_time_and_stages_add_up() -> None:
     assert 0 < later["instructions"] - sum(later["stages"]) < 200 * later["batches"]
 
 
+@pytest.mark.long
 def test_a_ratio_that_the_core_cannot_reach_is_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("weir.procedures.lean.numbers.BEYOND", 0.01)
     done = runner.invoke(app, ["lean", CHAIN, "--launches", "5", "--json"])
@@ -109,6 +111,7 @@ def folder_of_an_earlier_build(cache: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.geteuid() != 0, reason="becomes an ordinary user: run as root")
 def test_an_ordinary_user_keeps_earlier_builds_in_a_cache_of_their_own(tmp_path: Path) -> None:
     refused = folder_of_an_earlier_build(tmp_path)
@@ -156,6 +159,7 @@ def test_a_function_that_forwards_at_once_is_made_slower_too() -> None:
         assert statistics.median(ratios_of_first_stage(launch)) == pytest.approx(2, rel=0.15)
 
 
+@pytest.mark.long
 def test_a_stage_that_the_fast_path_spares_all_packets_cannot_be_made_slower() -> None:
     with (
         process.request_file(request("nat,l3fwd", fastpath=True)) as path,
@@ -165,6 +169,7 @@ def test_a_stage_that_the_fast_path_spares_all_packets_cannot_be_made_slower() -
         assert ratios_of_first_stage(launch) == []
 
 
+@pytest.mark.long
 def test_a_stage_that_became_slower_is_named() -> None:
     run = whole.LeanRun(
         CHAIN,
@@ -181,6 +186,7 @@ def test_a_stage_that_became_slower_is_named() -> None:
     assert comparison.regressions == ["nat"]
 
 
+@pytest.mark.long
 def test_a_stored_result_can_be_the_baseline(measured: str, tmp_path: Path) -> None:
     stored = tmp_path / "stored.json"
     result = LeanResult.model_validate_json(measured)
@@ -219,6 +225,7 @@ def request(chain: str, pcap: Path | None = None, *, fastpath: bool = False) -> 
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_what_stops_a_service_ends_lean_and_its_programs(number: int) -> None:
     weir = subprocess.Popen(

@@ -52,6 +52,7 @@ def test_of_a_killed_run_nothing_is_left_without_another_weir(run: Run, root: Pa
     run.surroundings.check("kill -9")
 
 
+@pytest.mark.long
 def test_what_is_kept_stays_when_its_maker_ends(
     surroundings: Surroundings, root: Path, tmp_path: Path
 ) -> None:

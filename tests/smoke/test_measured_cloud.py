@@ -84,7 +84,11 @@ def accounted(trial: Trial) -> None:
 
 @pytest.mark.parametrize(
     ("isolation", "security", "nodes"),
-    [("gre", "bridge-filter", 1), ("vxlan", "ovs-conntrack", 2), ("vlan", "none", 2)],
+    [
+        pytest.param("gre", "bridge-filter", 1, marks=pytest.mark.long),
+        pytest.param("vxlan", "ovs-conntrack", 2, marks=pytest.mark.long),
+        ("vlan", "none", 2),
+    ],
 )
 def test_what_each_tenant_sends_arrives_or_is_lost_at_a_device_that_says_so(
     isolation: str, security: str, nodes: int, tmp_path: Path, run_root: Path
@@ -125,6 +129,7 @@ measure:
 """
 
 
+@pytest.mark.long
 def test_through_what_is_shared_all_is_accounted_for_beside_a_background_and_tcp_comes_through(
     tmp_path: Path, run_root: Path
 ) -> None:
@@ -159,6 +164,7 @@ def test_through_what_is_shared_all_is_accounted_for_beside_a_background_and_tcp
     assert list(run_root.glob("*.journal")) == []
 
 
+@pytest.mark.long
 def test_ctrl_c_takes_the_cloud_down_and_keeps_what_was_finished(tmp_path: Path, run_root: Path) -> None:
     folder = lab(tmp_path, "gre", "none", 1, LIGHT, LIGHT + 1, LIGHT + 2)
     run = subprocess.Popen(
@@ -178,6 +184,7 @@ def test_ctrl_c_takes_the_cloud_down_and_keeps_what_was_finished(tmp_path: Path,
     assert list(run_root.glob("*.journal")) == []
 
 
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which("iperf3") is None, reason="iperf3 is not installed")
 def test_killed_while_tcp_is_measured_it_leaves_nothing_that_the_next_weir_does_not_end(
     tmp_path: Path, run_root: Path
@@ -205,6 +212,7 @@ def test_killed_while_tcp_is_measured_it_leaves_nothing_that_the_next_weir_does_
     assert not [path.name for path in namespace.DIRECTORY.iterdir() if token in path.name]
 
 
+@pytest.mark.long
 def test_one_that_cannot_be_measured_says_why_before_anything_is_built(
     tmp_path: Path, run_root: Path
 ) -> None:
@@ -221,6 +229,7 @@ def test_one_that_cannot_be_measured_says_why_before_anything_is_built(
     assert list(run_root.glob("*.journal")) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("security", ["bridge-filter", "ovs-conntrack"])
 def test_under_load_no_tenants_packet_reaches_another_and_what_is_spoofed_is_dropped_and_counted(
     security: str, tmp_path: Path, run_root: Path
@@ -258,6 +267,7 @@ def test_under_load_no_tenants_packet_reaches_another_and_what_is_spoofed_is_dro
     assert list(run_root.glob("*.journal")) == []
 
 
+@pytest.mark.long
 def test_what_a_functions_commands_drop_is_counted_at_its_own_queue_and_a_bad_command_is_named(
     tmp_path: Path, run_root: Path
 ) -> None:

@@ -41,6 +41,7 @@ measure:
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="a cloud is measured on two CPUs or more")
 @pytest.mark.skipif(shutil.which("iperf3") is None, reason="iperf3 is not installed")
 def test_measured_beside_linux_all_is_accounted_for_and_tcp_gets_through(
@@ -67,6 +68,7 @@ def test_measured_beside_linux_all_is_accounted_for_and_tcp_gets_through(
     assert list(run_root.glob("*.journal")) == []
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("run_root")
 def test_deployed_by_the_command_it_routes_until_it_is_destroyed(tmp_path: Path) -> None:
     (tmp_path / "lab.yml").write_text(json.dumps(CLOUD))

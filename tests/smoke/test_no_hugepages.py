@@ -46,6 +46,7 @@ def test_pages_that_another_program_was_promised_are_not_free() -> None:
         hugepages.DIRECTORY.joinpath("nr_hugepages").write_text(before)
 
 
+@pytest.mark.long
 def test_lean_goes_on_without_pages_that_others_were_promised() -> None:
     nr = hugepages.DIRECTORY.joinpath("nr_hugepages")
     before = nr.read_text()
@@ -66,6 +67,7 @@ def test_lean_goes_on_without_pages_that_others_were_promised() -> None:
     assert LeanResult.model_validate_json(done.stdout).fingerprint.memory == "no-huge"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("technology", ["direct", "ovs-dpdk"])
 def test_a_run_without_hugepages(technology: str, tmp_path: Path, run_root: Path) -> None:
     refusal = fabric.check(technology)

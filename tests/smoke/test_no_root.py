@@ -55,6 +55,7 @@ def test_building_says_what_needs_root_and_what_does_not(command: str) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.long
 @pytest.mark.root
 @pytest.mark.skipif(os.geteuid() != 0, reason="makes namespaces: run as root")
 def test_what_root_has_deployed_can_be_seen_and_not_be_destroyed(run_root: Path) -> None:

@@ -50,6 +50,7 @@ def _shared_out_once(trial: Trial) -> None:
         assert 0.0 < core.accounted * core.window_s <= core.window_s + ROUGH_S, core
 
 
+@pytest.mark.long
 def test_a_polling_thread_takes_each_packet_at_each_network() -> None:
     (trial,) = trials_of(tiny_lab("ovs-dpdk"), 1, LOAD_PPS, DURATION_S)
     (pmd,) = _of(trial, "pmd")
@@ -68,6 +69,7 @@ def test_the_softirq_takes_each_packet_up_at_both_ends_of_each_bridge() -> None:
     _shared_out_once(trial)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which("perf") is None, reason="perf is not installed")
 def test_sampled_stacks_find_the_bridge_in_the_softirq() -> None:
     lab = tiny_lab("linux-bridge")

@@ -31,6 +31,7 @@ def lab_with(folder: Path, function: str) -> Path:
     return folder
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("function", "area"),
     [

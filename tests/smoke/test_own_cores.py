@@ -82,6 +82,7 @@ def first(weirs: Weirs) -> str:
     return name
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", ["deploy", "run"])
 def test_what_would_poll_on_the_cores_of_another_deployment_is_refused_and_names_it(
     command: str, weirs: Weirs, first: str, tmp_path: Path
@@ -99,6 +100,7 @@ def test_what_would_poll_on_the_cores_of_another_deployment_is_refused_and_names
     weirs.surroundings.check("destroyed")
 
 
+@pytest.mark.long
 def test_lean_does_not_measure_on_a_core_that_another_deployment_polls_on(weirs: Weirs, first: str) -> None:
     core = re.search(r"polls on cores? (\d+)", weirs.does("deploy", ".")[2])
     assert core is not None
@@ -113,6 +115,7 @@ def test_lean_does_not_measure_on_a_core_that_another_deployment_polls_on(weirs:
     weirs.surroundings.check("measured")
 
 
+@pytest.mark.long
 def test_with_wait_it_comes_to_its_turn_when_the_cores_are_free(weirs: Weirs, first: str) -> None:
     second = weirs.start("deploy", ".", "--wait")
     assert second.stderr is not None
@@ -128,6 +131,7 @@ def test_with_wait_it_comes_to_its_turn_when_the_cores_are_free(weirs: Weirs, fi
     weirs.surroundings.check("both")
 
 
+@pytest.mark.long
 def test_ctrl_c_ends_the_waiting(weirs: Weirs, first: str) -> None:
     second = weirs.start("deploy", ".", "--wait")
     assert second.stderr is not None
@@ -138,6 +142,7 @@ def test_ctrl_c_ends_the_waiting(weirs: Weirs, first: str) -> None:
     assert weirs.standing() == [first]
 
 
+@pytest.mark.long
 def test_of_two_that_start_at_the_same_moment_one_is_built(weirs: Weirs) -> None:
     both = [weirs.start("deploy", ".") for _ in range(2)]
     codes = sorted(weirs.ended(one)[0] for one in both)
@@ -145,6 +150,7 @@ def test_of_two_that_start_at_the_same_moment_one_is_built(weirs: Weirs) -> None
     assert len(weirs.standing()) == 1
 
 
+@pytest.mark.long
 def test_a_run_has_its_cores_until_it_is_killed(tmp_path: Path, run_root: Path) -> None:
     folder = tmp_path / "run"
     folder.mkdir()

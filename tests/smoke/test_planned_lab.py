@@ -64,6 +64,7 @@ def planned(lab: Path, rate: str) -> dict[str, Any]:
     return answer
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rate", ["3Mpps", "9Mpps"])
 @pytest.mark.usefixtures("run_root")
 def test_what_is_planned_is_what_runs_and_packets_go_through(lab: Path, rate: str) -> None:

@@ -67,6 +67,7 @@ def test_what_a_program_forwards_and_what_it_loses_is_accounted_for(technology: 
     assert [*run_root.iterdir()] == []
 
 
+@pytest.mark.long
 def test_what_is_ready_when_packets_come_through_loses_none_of_the_first_trial(run_root: Path) -> None:
     late = [*FORWARDER, "late=1"]
     (trial,) = trials_of(program_lab(late, ready_packets=True), 1, GENTLE_PPS, DURATION_S, drain_ms=DRAIN_MS)
@@ -74,6 +75,7 @@ def test_what_is_ready_when_packets_come_through_loses_none_of_the_first_trial(r
     assert [*run_root.iterdir()] == []
 
 
+@pytest.mark.long
 def test_where_no_packet_comes_through_the_side_is_said(run_root: Path) -> None:
     lab = program_lab([*FORWARDER, "late=60"], ready_packets=True, ready_time_limit_s=0.5)
     with pytest.raises(
@@ -83,6 +85,7 @@ def test_where_no_packet_comes_through_the_side_is_said(run_root: Path) -> None:
     assert [*run_root.iterdir()] == []
 
 
+@pytest.mark.long
 def test_what_a_programs_child_does_is_the_programs_own(run_root: Path) -> None:
     """A shell that waits for the forwarder: the forwarder's time on the core is no neighbour's."""
     lab = program_lab(["sh", "-c", f"{shlex.join(FORWARDER)} drop=2 & wait"])
@@ -114,6 +117,7 @@ def test_the_last_words_of_a_program_that_is_stopped_are_kept(run_root: Path) ->
     assert [*run_root.iterdir()] == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("command", "program", "said"),
     [
@@ -168,6 +172,7 @@ def test_it_runs_as_a_user_of_its_own_that_may_touch_packets_and_nothing_else(ru
     assert [*run_root.iterdir()] == []
 
 
+@pytest.mark.long
 def test_one_that_its_user_may_not_execute_is_told_the_way_out(run_root: Path, tmp_path: Path) -> None:
     program = tmp_path / "program"
     program.write_text("#!/bin/sh\necho forwarding; sleep 3600\n")
@@ -185,6 +190,7 @@ def test_a_command_before_it_that_fails_is_mended_where_the_lab_has_it(run_root:
     assert [*run_root.iterdir()] == []
 
 
+@pytest.mark.long
 def test_a_program_that_ends_in_the_middle_is_named_with_its_last_words(run_root: Path) -> None:
     with pytest.raises(FabricError, match="has ended with exit code 7 in the middle") as found:
         trials_of(program_lab([*FORWARDER, "stop=20"]), 1, GENTLE_PPS, DURATION_S, drain_ms=DRAIN_MS)
@@ -192,6 +198,7 @@ def test_a_program_that_ends_in_the_middle_is_named_with_its_last_words(run_root
     assert [*run_root.iterdir()] == []
 
 
+@pytest.mark.long
 def test_one_that_ignores_its_signal_is_killed(run_root: Path) -> None:
     lab = program_lab([*FORWARDER, "deaf"], stop_time_limit_s=0.2)
     (trial,) = trials_of(lab, 1, GENTLE_PPS, DURATION_S, drain_ms=DRAIN_MS)
@@ -199,6 +206,7 @@ def test_one_that_ignores_its_signal_is_killed(run_root: Path) -> None:
     assert [*run_root.iterdir()] == []
 
 
+@pytest.mark.long
 def test_it_runs_as_its_user_with_its_files_and_variables(run_root: Path, tmp_path: Path) -> None:
     tmp_path.chmod(0o777)
     script = "id -un > said; cat $CONF >> said; grep CapEff /proc/self/status > may; "
@@ -218,6 +226,7 @@ def test_it_runs_as_its_user_with_its_files_and_variables(run_root: Path, tmp_pa
     assert [*run_root.iterdir()] == []
 
 
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which(TESTPMD) is None, reason="dpdk-testpmd is not installed")
 def test_testpmd_forwards_by_af_packet(run_root: Path) -> None:
     devices = [f"--vdev=net_af_packet{at},iface={{{side}.name}}" for at, side in enumerate(("left", "right"))]

@@ -89,6 +89,7 @@ def measured(function: Mapping[str, Any]) -> list[dict[tuple[str, int], int]]:
         return [arriving(pair, own_address(topology, pair)) for pair in host_traffic.pairs(topology)]
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("run_root")
 def test_a_datagram_passes_whole_whatever_the_order_of_its_fragments_as_through_nftables(
     tmp_path: Path,

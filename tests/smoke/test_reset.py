@@ -29,7 +29,10 @@ LOAD_PPS = 5_000.0
 AFTER_S = 0.2
 
 
-@pytest.mark.parametrize(("technology", "whole_s"), [("linux-bridge", 0.6), ("ovs", 1.2), ("ovs-dpdk", 5.0)])
+@pytest.mark.parametrize(
+    ("technology", "whole_s"),
+    [("linux-bridge", 0.6), ("ovs", 1.2), pytest.param("ovs-dpdk", 5.0, marks=pytest.mark.long)],
+)
 def test_frames_pass_again_after_a_reset(technology: str, whole_s: float, surroundings: Surroundings) -> None:
     trials: list[Trial] = []
     with standing(tiny_lab(technology), trials.append) as (deployment, runner):
@@ -48,6 +51,7 @@ def test_frames_pass_again_after_a_reset(technology: str, whole_s: float, surrou
     surroundings.check(technology)
 
 
+@pytest.mark.long
 def test_weir_killed_in_a_reset_leaves_what_the_next_weir_removes(surroundings: Surroundings) -> None:
     lab = tiny_lab("ovs")
     topology = plan.build_topology(

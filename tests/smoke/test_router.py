@@ -10,7 +10,7 @@ import pytest
 from weir.lab.function import FunctionOptions
 from weir.lab.lab import DEFAULT_FUNCTION
 
-from .tiny import TECHNOLOGIES, tiny_lab
+from .tiny import EACH, tiny_lab
 from .trials import trials_of
 
 pytestmark = [
@@ -21,7 +21,7 @@ pytestmark = [
 ROUTER = {"tenants": [{"prefix": "198.18.0.0/16"}], "external": "203.0.113.0/30", "isolate": True}
 
 
-@pytest.mark.parametrize("technology", TECHNOLOGIES)
+@pytest.mark.parametrize("technology", EACH)
 @pytest.mark.usefixtures("run_root")
 def test_what_tenants_send_arrives_outside(technology: str) -> None:
     router = FunctionOptions.model_validate({"router": ROUTER, "architecture": "dispatch", "fastpath": True})

@@ -84,6 +84,7 @@ def until(happened: Callable[[], bool], process: subprocess.Popen[str]) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.long
 def test_a_killed_soak_goes_on_where_it_was_and_every_packet_of_its_rest_is_counted(
     tmp_path: Path, run_root: Path
 ) -> None:
@@ -117,6 +118,7 @@ def test_a_killed_soak_goes_on_where_it_was_and_every_packet_of_its_rest_is_coun
     assert not list(run_root.iterdir())
 
 
+@pytest.mark.long
 def test_ctrl_c_ends_a_soak_with_its_last_packet_counted_and_a_report(tmp_path: Path, run_root: Path) -> None:
     soaks = Soaks(tmp_path)
     process = soaks.new("10min")
@@ -138,6 +140,7 @@ def test_ctrl_c_ends_a_soak_with_its_last_packet_counted_and_a_report(tmp_path: 
     assert not list(run_root.iterdir())
 
 
+@pytest.mark.long
 def test_the_load_is_searched_for_before_the_soak(tmp_path: Path, run_root: Path) -> None:
     soaks = Soaks(tmp_path, retries=20)
     for _ in range(CALM_TRIES):
@@ -155,6 +158,7 @@ def test_the_load_is_searched_for_before_the_soak(tmp_path: Path, run_root: Path
     assert not list(run_root.iterdir())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("load", [("--rate", "5kpps"), ("--load", "50% PDR")])
 def test_a_chain_that_lets_nothing_of_a_direction_through_is_given_up_at_once_with_the_reason(
     load: tuple[str, str], tmp_path: Path, run_root: Path
@@ -175,6 +179,7 @@ def test_a_chain_that_lets_nothing_of_a_direction_through_is_given_up_at_once_wi
     assert not list(run_root.iterdir())
 
 
+@pytest.mark.long
 def test_a_schedule_of_loads_is_sent_load_by_load_and_what_each_had_is_told(
     tmp_path: Path, run_root: Path
 ) -> None:

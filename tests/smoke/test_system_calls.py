@@ -140,12 +140,14 @@ SCENES: list[tuple[type[Scene], str]] = [
     *((kind, "direct") for kind in (Tune, Untune, Soak)),
     (Migrate, "linux-bridge"),
 ]
-QUICK: dict[tuple[type[Scene], str], int] = {
+FEW: dict[tuple[type[Scene], str], int] = {
     (Deploy, "direct"): 60, (Deploy, "linux-bridge"): 8, (Deploy, "ovs"): 3, (Deploy, "ovs-dpdk"): 2,
     (Destroy, "direct"): 36, (Destroy, "linux-bridge"): 8, (Reset, "linux-bridge"): 4,
     (Tune, "direct"): 38, (Untune, "direct"): 38, (Run, "direct"): 3,
 }  # fmt: skip
-"""How many of each in `make test`, by what one costs."""
+"""How many of each in `make test-long`, by what one costs."""
+FEWEST = (Deploy, "direct"), 12
+"""In `make test`."""
 MEASURING, OF_A_MEASUREMENT = (Run, Soak), 500
 OF_A_MIGRATION = 40  # two emulated guests are booted for each
 
@@ -164,7 +166,11 @@ def _many(kind: type[Scene], _technology: str) -> int:
             pytest.param(*scene, spread(_many(*scene)), marks=pytest.mark.slow, id=f"{_named(*scene)}-many")
             for scene in SCENES
         ),
-        *(pytest.param(*scene, spread(few), id=f"{_named(*scene)}-{few}") for scene, few in QUICK.items()),
+        *(
+            pytest.param(*scene, spread(few), marks=pytest.mark.long, id=f"{_named(*scene)}-{few}")
+            for scene, few in FEW.items()
+        ),
+        pytest.param(*FEWEST[0], spread(FEWEST[1]), id=f"{_named(*FEWEST[0])}-{FEWEST[1]}"),
     ],
 )
 def test_a_system_call_that_does_not_happen(  # noqa: PLR0917 - fixtures

@@ -73,6 +73,7 @@ def verify(folder: Path, *more: str, **environment: str) -> tuple[subprocess.Com
     return done, out
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("untouched")
 @pytest.mark.parametrize(
     ("security", "isolation", "nodes"),
@@ -96,6 +97,7 @@ def test_nine_of_nine_pass_and_the_reports_say_so(
     assert "9 of 9 cases passed" in (out / "report.html").read_text()
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("untouched")
 def test_scenarios_are_done_on_real_networks_and_a_server_lists_its_interfaces(tmp_path: Path) -> None:
     routers, interfaces = "NeutronNetworks.create_and_delete_routers", BOOT
@@ -173,6 +175,7 @@ def outcomes(out: Path) -> list[str]:
     return [one["outcome"] for one in found]
 
 
+@pytest.mark.long
 def test_ctrl_c_takes_down_what_stands_and_resume_runs_the_rest(tmp_path: Path, untouched: Path) -> None:
     out = tmp_path / "out"
     cases = only("connection_check", "tenantnetwork1", "vmready1", "vping_ssh")
@@ -202,6 +205,7 @@ def test_ctrl_c_takes_down_what_stands_and_resume_runs_the_rest(tmp_path: Path, 
     assert (again.returncode, "has run all its cases" in again.stderr) == (2, True)
 
 
+@pytest.mark.long
 def test_killed_in_a_case_it_leaves_what_the_next_weir_removes(tmp_path: Path, untouched: Path) -> None:
     run = subprocess.Popen(
         [*WEIR, "verify", str(sut(tmp_path)), "-o", str(tmp_path / "out")],
@@ -220,6 +224,7 @@ def test_killed_in_a_case_it_leaves_what_the_next_weir_removes(tmp_path: Path, u
     assert removed == [found[0].parents[1].name]
 
 
+@pytest.mark.long
 def test_a_dry_run_names_the_cases_and_needs_no_root(tmp_path: Path) -> None:
     done = subprocess.run(
         [*WEIR, "verify", str(sut(tmp_path)), "--dry-run"], capture_output=True, text=True, check=False

@@ -60,6 +60,7 @@ def trials(of: SutFile, instances: int, *loads_pps: float) -> list[Trial]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("instances", "nodes", "security"), [(1, 1, "bridge-filter"), (2, 2, "ovs-conntrack")]
 )
@@ -79,6 +80,7 @@ def test_every_packet_through_a_chain_is_delivered_or_counted_where_it_was_lost(
     assert all(one.streams[0].latency is not None for one in (light, flat_out))
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("run_root")
 def test_of_an_instance_that_drops_every_tenth_packet_just_those_are_missing_and_it_is_named() -> None:
     (one,) = trials(file((EVERY_TENTH,)), 1, LIGHT_PPS)
@@ -88,6 +90,7 @@ def test_of_an_instance_that_drops_every_tenth_packet_just_those_are_missing_and
     assert {drop.place for drop in one.drops} == {"shared.vnf1"}
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("run_root")
 def test_an_instance_that_does_not_forward_is_named_before_anything_is_measured() -> None:
     of = file((NO_FORWARDING,))
@@ -100,6 +103,7 @@ def test_an_instance_that_does_not_forward_is_named_before_anything_is_measured(
         pass
 
 
+@pytest.mark.long
 def test_the_command_fails_with_the_instance_as_the_cause_and_skips_what_is_not_there(
     tmp_path: Path, run_root: Path
 ) -> None:

@@ -69,6 +69,7 @@ def cases(done: subprocess.CompletedProcess[str]) -> dict[str, CaseResult]:
     return {case.name: case for case in Verification.model_validate_json(done.stdout).suites[0].cases}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("variant", ["proxy", "ims"])
 def test_every_call_is_set_up_and_ended_and_all_counts_agree(variant: str, tmp_path: Path) -> None:
     done, out = verify(sut(tmp_path, variant=variant), *only("sip_registration", "sip_calls"))
@@ -152,6 +153,7 @@ def pipes_are_in_the_servers(runs: Path, deployment: str) -> None:
             assert list(Path("/tmp").glob(f"cdp_send_{pid}_*")) == []
 
 
+@pytest.mark.long
 def test_a_function_that_dies_in_the_middle_of_calls_fails_the_case_at_once(
     tmp_path: Path, untouched: Path
 ) -> None:

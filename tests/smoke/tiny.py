@@ -6,9 +6,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
+
 from weir.lab import Lab, load_lab
 
 TECHNOLOGIES = ("direct", "linux-bridge", "ovs", "ovs-dpdk")
+EACH = tuple(pytest.param(one, marks=pytest.mark.long) if one == "ovs-dpdk" else one for one in TECHNOLOGIES)
+"""The same, to parametrize by where one takes much longer than the others."""
 LAB = Path(__file__).with_name("tiny.yml")
 
 

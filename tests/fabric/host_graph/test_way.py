@@ -118,6 +118,7 @@ def both_ways(names: list[str], last: int) -> tuple[Way, Way]:
     return ways[0], ways[1]
 
 
+@pytest.mark.long
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
 @given(lines())
 def test_a_packet_is_said_to_arrive_exactly_where_one_does(line: Line) -> None:

@@ -19,6 +19,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import urlopen
 
+import pytest
+
 from tests.report.browser import load, needs_chromium
 from weir.results.host_graph import HostGraph
 
@@ -51,6 +53,7 @@ def status(url: str, path: str | None = None, host: str | None = None, method: s
     return connection.getresponse().status
 
 
+@pytest.mark.long
 def test_the_graph_is_served_with_rates_and_is_another_one_a_little_later() -> None:
     with served() as (run, url):
         with urlopen(f"{url}graph.json", timeout=10) as answer:
@@ -77,6 +80,7 @@ def test_who_does_not_know_the_address_gets_nothing() -> None:
         assert status(url, method="POST") == 501
 
 
+@pytest.mark.long
 def test_readers_that_go_in_the_middle_leave_the_terminal_alone() -> None:
     with served() as (run, url):
         parts = urlsplit(url)
@@ -90,6 +94,7 @@ def test_readers_that_go_in_the_middle_leave_the_terminal_alone() -> None:
         assert run.communicate(timeout=20)[1] == ""
 
 
+@pytest.mark.long
 def test_what_cannot_be_watched_is_refused(tmp_path: Path) -> None:
     for words in (["-f", "svg"], ["-f", "html", "-o", str(tmp_path / "page.html")]):
         done = subprocess.run(
@@ -105,6 +110,7 @@ def test_what_cannot_be_watched_is_refused(tmp_path: Path) -> None:
         assert (done.returncode, "choose another --port" in done.stderr) == (2, True)
 
 
+@pytest.mark.long
 def test_text_comes_again_and_again_each_of_another_time() -> None:
     run = subprocess.Popen(
         [*WEIR, "graph", "--watch", "--interval", EVERY_S], stdout=subprocess.PIPE, text=True
@@ -117,6 +123,7 @@ def test_text_comes_again_and_again_each_of_another_time() -> None:
     assert len(set(heads)) >= 2
 
 
+@pytest.mark.long
 @needs_chromium
 def test_a_page_in_a_browser_shows_what_is_there_now(tmp_path: Path) -> None:
     with served() as (_, url):
@@ -127,6 +134,7 @@ def test_a_page_in_a_browser_shows_what_is_there_now(tmp_path: Path) -> None:
     assert said == ""
 
 
+@pytest.mark.long
 def test_only_a_page_that_is_watched_may_ask_for_anything_and_that_where_it_came_from() -> None:
     with served() as (_, url), urlopen(url, timeout=10) as answer:
         assert "connect-src 'self'" in html.unescape(answer.read().decode())

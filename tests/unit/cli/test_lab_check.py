@@ -80,6 +80,7 @@ def test_a_good_lab_with_rules_is_valid(tmp_path: Path) -> None:
     assert done.stdout.startswith("ruled: valid\n")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", sorted(Path("labs").glob("*/lab.yml")), ids=lambda path: path.parent.name)
 def test_labs_that_are_shipped_are_valid(path: Path) -> None:
     done = runner.invoke(app, ["validate", str(path)])

@@ -110,6 +110,7 @@ def said(*words: str, store: str, code: int = 0) -> str:
     return done.stdout if code == 0 else done.stderr
 
 
+@pytest.mark.long
 def test_a_trend_says_since_when_regressions_first(store: str) -> None:
     found = Trend.read(said("switching", "--json", store=store))
     assert [(one.way, one.host) for one in found.series[:2]] == [("direct", "alpha"), ("ovs", "alpha")]

@@ -144,6 +144,7 @@ def is_good(found: Lab | tuple[Problem, ...]) -> bool:
     return isinstance(found, Lab) or (len(found) > 0 and all(one.message and one.line for one in found))
 
 
+@pytest.mark.long
 @settings(max_examples=150, deadline=None)
 @given(
     st.dictionaries(keys, values, max_size=6), st.sampled_from([(0,), (0, 1), (0, 1, 2, 3, 4, 5, 6, 7), None])

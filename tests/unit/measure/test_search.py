@@ -208,6 +208,7 @@ def test_pauses_of_the_device_bound_its_ndr() -> None:
     assert ndr.unsteady
 
 
+@pytest.mark.long
 def test_a_device_that_loses_far_more_just_above_its_rate_is_unsteady_and_a_steady_one_is_not() -> None:
     changing = [
         Rig(SimulatedDut(Response(2e6, 2.06e6, noise=0.1), seed=seed, tester_max_pps=5e6)).throughputs()[0]

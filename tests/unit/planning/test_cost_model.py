@@ -66,6 +66,7 @@ def test_what_a_burst_costs_by_itself_is_recovered_from_light_loads() -> None:
         assert found[name] == pytest.approx(TRUTH[name], rel=0.05)
 
 
+@pytest.mark.long
 def test_noise_of_three_percent_moves_held_out_rates_by_less() -> None:
     found = [error(model_of(0.03, seed), one) for seed in range(2) for one in HELD_OUT]
     assert float(np.mean(found)) < 0.02

@@ -27,6 +27,7 @@ def export(folder: Path, *runs: Result) -> None:
         write_lake(store, listing.runs(store), folder / "lake")
 
 
+@pytest.mark.long
 def test_duckdb_finds_what_was_measured_by_lab_and_month(tmp_path: Path) -> None:
     old = result(1, id="a-1", started_at="2026-01-02T03:04:05Z", lab="a")
     new = result(2, id="a-2", started_at="2026-02-02T03:04:05Z", lab="a")

@@ -44,6 +44,7 @@ def place(url: str) -> str:
     return url
 
 
+@pytest.mark.long
 def test_a_run_is_loaded_listed_and_filtered_as_from_a_file(place: str) -> None:
     with Store(place) as store:
         store.begin(run())

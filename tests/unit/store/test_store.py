@@ -71,6 +71,7 @@ def test_what_was_stored_survives_kill_9(path: Path) -> None:
         assert store.load("switching-1").setups[0].cases[0].trials == [trial(7)]
 
 
+@pytest.mark.long
 def test_weirs_that_begin_at_once_make_one_store(path: Path) -> None:
     stores = [path.with_name(f"{number}.db") for number in range(20)]
     with multiprocessing.get_context("spawn").Pool(6) as pool:

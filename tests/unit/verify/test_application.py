@@ -40,6 +40,7 @@ def case(found: Verification, name: str) -> CaseResult:
     return next(one for one in found.suites[0].cases if one.name == name)
 
 
+@pytest.mark.long
 def test_calls_that_all_succeed_pass_every_case_and_are_judged_at_each_rate() -> None:
     cloud = MadeSip()
     found = found_of(cloud, calls={"failure_ratio": 0.01, "request_delay_p95_ms": 100})
@@ -53,6 +54,7 @@ def test_calls_that_all_succeed_pass_every_case_and_are_judged_at_each_rate() ->
     assert cloud.hosted[0].names == ("caller", "proxy", "callee")
 
 
+@pytest.mark.long
 def test_the_search_finds_the_rate_beyond_which_calls_fail() -> None:
     capacity = case(found_of(MadeSip(capacity_cps=100.0)), "sip_capacity").capacity
     assert capacity is not None
@@ -62,6 +64,7 @@ def test_the_search_finds_the_rate_beyond_which_calls_fail() -> None:
     assert capacity.upper_cps - capacity.rate_cps <= 0.11 * capacity.upper_cps
 
 
+@pytest.mark.long
 def test_a_rate_at_which_too_many_calls_fail_fails_the_case_with_their_causes() -> None:
     failed = case(found_of(MadeSip(capacity_cps=30.0)), "sip_calls")
     assert failed.outcome == "failed"
@@ -69,6 +72,7 @@ def test_a_rate_at_which_too_many_calls_fail_fails_the_case_with_their_causes() 
     assert [one.failed for one in failed.calls] == [0, 10]
 
 
+@pytest.mark.long
 def test_counts_that_do_not_agree_fail_the_case_and_its_level_is_not_judged() -> None:
     found = found_of(MadeSip(lost_by_callee=2), calls={"failure_ratio": 0.01})
     failed = case(found, "sip_calls")
@@ -107,6 +111,7 @@ def test_an_ims_has_a_server_for_each_function_and_one_for_its_subscribers() -> 
     assert cloud.hosted[0].vcpus == 1
 
 
+@pytest.mark.long
 def test_calls_are_offered_on_each_number_of_cpus_and_the_other_cases_have_the_first() -> None:
     cloud = MadeSip()
     found = found_of(cloud, PROXY.model_copy(update={"vcpus": (1, 2)}), calls={"failure_ratio": 0.01})
@@ -130,6 +135,7 @@ def test_a_program_that_is_missing_is_named_before_anything_stands() -> None:
     assert cloud.hosted == []
 
 
+@pytest.mark.long
 def test_reports_have_the_calls_their_causes_and_the_capacity() -> None:
     found = found_of(MadeSip(capacity_cps=30.0), calls={"failure_ratio": 0.01})
     shown, made, xml = text(found), page(found), junit(found)

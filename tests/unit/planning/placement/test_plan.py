@@ -104,6 +104,7 @@ def test_without_a_rate_it_is_as_much_as_possible(lab: Path) -> None:
     assert rates[0] > 0.99 * max(rates)
 
 
+@pytest.mark.long
 def test_the_written_lab_is_valid_and_its_prediction_is_that_of_the_plan(lab: Path) -> None:
     for chain in ("edge", "pair-edge"):
         one = planned(lab, "--rate", "3Mpps", "--chain", chain, "--flows", "2000", "--frame", "128,64")
@@ -169,6 +170,7 @@ def test_a_tester_with_cores_of_its_own_keeps_them_unless_nothing_else_carries_i
     assert any("cores that others use" in text or "others use too" in text for text in crowded["why"])
 
 
+@pytest.mark.long
 def test_the_delay_must_hold_too(lab: Path) -> None:
     rate = ("--rate", "3Mpps", "--frame", "64,512")
     loose = planned(lab, *rate, "--latency-us", "50")
@@ -221,6 +223,7 @@ def test_a_lab_under_another_technology_than_the_model_is_refused(lab: Path) -> 
     assert "has technology: linux-bridge, and the model of library is of direct; expected" in said
 
 
+@pytest.mark.long
 def test_a_lab_under_a_switch_is_placed_beside_it(lab: Path) -> None:
     lab.write_text(LAB.replace("technology: direct", "technology: ovs-dpdk"))
     switch = {"pmd hop": 500.0, "take virtio-user": 60.0, "give virtio-user": 40.0, "bytes virtio-user": 4.0}

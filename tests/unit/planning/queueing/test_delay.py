@@ -169,6 +169,7 @@ def test_polling_cores_at_many_loads() -> None:
             assert abs(mean) < (0.3 if burst_us else 0.2)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("arrivals", ["constant", "poisson"])
 @pytest.mark.parametrize("queues", [ONE_CORE, TWO_CORES, (TESTER[0], *PIPELINE, TESTER[1])])
 def test_more_load_is_never_much_less_delay(queues: tuple[Queue, ...], arrivals: Arrivals) -> None:

@@ -100,6 +100,7 @@ def test_the_throughput_is_the_fastest_rate_without_loss(search: str) -> None:
     assert found.load_pps <= 1e6 + SHARP.buffer_packets / options.trial_s
 
 
+@pytest.mark.long
 def test_both_searches_stand_side_by_side_and_the_first_counts() -> None:
     options = Rfc2544Options(tests=("throughput", "latency"), search=("bisection", "mlrsearch"))
     case = measured(options, sharp())
@@ -304,6 +305,7 @@ def test_tests_come_in_the_order_of_the_rfc() -> None:
     ]
 
 
+@pytest.mark.long
 def test_a_run_as_the_standard_asks_deviates_in_no_duration_and_no_count() -> None:
     options = Rfc2544Options(burst_repeats=50, burst_step=0.02)
     found = {(one.clause, one.ran) for one in report_of(measured(options, sharp())).deviations}

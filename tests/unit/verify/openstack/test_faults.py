@@ -92,6 +92,7 @@ FAULTS = {
 }  # fmt: skip
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("what", FAULTS)
 def test_a_fault_fails_the_case_with_its_cause_in_its_time_and_all_is_removed(
     what: str, played: Playing, journals: Path
@@ -137,6 +138,7 @@ def test_whatever_a_cloud_says_can_be_shown_and_written(what: str, played: Playi
         assert len(text.encode()) < 100_000
 
 
+@pytest.mark.long
 def test_a_removal_that_is_refused_at_first_is_asked_for_again(played: Playing, journals: Path) -> None:
     faults = [
         Fault("DELETE", SERVER, status=500, said=BROKEN, times=2),
@@ -150,6 +152,7 @@ def test_a_removal_that_is_refused_at_first_is_asked_for_again(played: Playing, 
     assert list(journals.iterdir()) == []
 
 
+@pytest.mark.long
 def test_what_cannot_be_removed_is_told_and_the_next_run_removes_it(
     played: Playing, journals: Path, tmp_path: Path
 ) -> None:
@@ -177,6 +180,7 @@ scenario.run(scenario.Scenario(cases=("singlevm1",)), driver, file)
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("at", [NETWORKS, PORTS, SERVERS])
 def test_what_a_killed_run_leaves_the_next_one_removes(
     at: str, played: Playing, journals: Path, tmp_path: Path
@@ -236,6 +240,7 @@ def test_look_alikes_of_the_same_name_stay_where_they_are_not_described_as_weirs
     assert list(journals.iterdir()) == []
 
 
+@pytest.mark.long
 def test_ctrl_c_takes_down_what_stands(
     played: Playing, monkeypatch: pytest.MonkeyPatch, journals: Path
 ) -> None:

@@ -101,6 +101,7 @@ def test_an_image_is_uploaded_and_a_flavor_made_where_the_file_says_so(played: P
     assert standing(cloud.replay) == set()
 
 
+@pytest.mark.long
 def test_neither_password_nor_token_is_in_what_is_found_or_written_down(
     played: Playing, journals: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
