@@ -52,9 +52,9 @@ def _lab(function: dict[str, Any]) -> Lab:
         "chain": "PVP",
         "technology": _TECHNOLOGY,
         "functions": {"default": function},
+        "tester": {"direction": "left-to-right"},
         "traffic": {
             "frames": [FRAME],
-            "direction": "left-to-right",
             "flows": {"count": FLOWS, "vary": ["src_port"]},
         },
     }

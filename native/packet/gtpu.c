@@ -2,9 +2,6 @@
 #include "gtpu.h"
 
 #include <stddef.h>
-#include <string.h>
-
-#include "checksum.h"
 
 /* First byte: version 1, protocol type GTP (not GTP'); section 5.1. */
 #define VERSION_AND_TYPE 0x30
@@ -67,21 +64,6 @@ weir_gtpu_parse(const uint8_t *at, uint32_t bytes, struct weir_gtpu *gtpu)
 	return offset != 0;
 }
 
-/* Of a header without options whose checksum is 0: five words, added up at once, in fewer
- * instructions than rte_ipv4_cksum() takes (`weir lean labs/upf --chain ran-upf` counts them). */
-static inline uint16_t
-checksum_of(const struct rte_ipv4_hdr *ip)
-{
-	uint32_t word[sizeof(*ip) / sizeof(uint32_t)];
-	uint64_t sum = 0;
-
-	memcpy(word, ip, sizeof(word));
-	for (unsigned int i = 0; i < RTE_DIM(word); i++)
-		sum += word[i];
-	sum = (sum & UINT32_MAX) + (sum >> 32);
-	return (uint16_t)~weir_checksum_fold((uint32_t)(sum & UINT16_MAX) + (uint32_t)(sum >> 16));
-}
-
 /* IPv4, UDP and GTP-U in front of `behind` bytes. */
 static struct weir_gtpu_outer
 outer_of(uint32_t from_ip, uint32_t to_ip, uint16_t behind)
@@ -101,28 +83,32 @@ outer_of(uint32_t from_ip, uint32_t to_ip, uint16_t behind)
 		.gtp = {.gtp_hdr_info = VERSION_AND_TYPE, .plen = rte_cpu_to_be_16(behind)},
 	};
 
-	outer.ip.hdr_checksum = checksum_of(&outer.ip);
+	outer.ip.hdr_checksum = rte_ipv4_cksum(&outer.ip);
 	return outer;
 }
 
-void
-weir_gtpu_write_outer(const struct weir_gtpu_tunnel *tunnel, enum weir_gtpu_message message,
-		      uint16_t payload_bytes, uint8_t *at)
+struct weir_gtpu_prepared
+weir_gtpu_prepare(const struct weir_gtpu_path *path)
 {
-	const uint16_t own = weir_gtpu_outer_bytes(tunnel);
-	struct weir_gtpu_outer outer = outer_of(tunnel->from_ip, tunnel->to_ip,
-						own - WEIR_GTPU_OUTER_PLAIN_BYTES + payload_bytes);
+	struct weir_gtpu_prepared prepared = {
+		.outer = outer_of(path->from_ip, path->to_ip, 0),
+		.bytes = WEIR_GTPU_OUTER_PLAIN_BYTES,
+	};
+	struct weir_gtpu_outer *outer = &prepared.outer;
 
-	outer.gtp.msg_type = message;
-	outer.gtp.teid = tunnel->teid;
-	if (tunnel->qfi != WEIR_GTPU_NO_QFI) {
-		outer.gtp.gtp_hdr_info |= HAS_EXTENSION;
-		outer.option.next_ext = WEIR_GTPU_PDU_SESSION_CONTAINER;
-		outer.container.ext_hdr_len = 1;
-		outer.container.type = tunnel->container_type;
-		outer.container.qfi = tunnel->qfi;
+	outer->gtp.msg_type = WEIR_GTPU_G_PDU;
+	if (path->qfi != WEIR_GTPU_NO_QFI) {
+		prepared.bytes = sizeof(*outer);
+		outer->gtp.gtp_hdr_info |= HAS_EXTENSION;
+		outer->option.next_ext = WEIR_GTPU_PDU_SESSION_CONTAINER;
+		outer->container.ext_hdr_len = 1;
+		outer->container.type = path->container_type;
+		outer->container.qfi = path->qfi;
 	}
-	memcpy(at, &outer, own);
+	outer->ip.total_length = 0;
+	outer->ip.hdr_checksum = 0;
+	prepared.ip_sum = rte_raw_cksum(&outer->ip, sizeof(outer->ip));
+	return prepared;
 }
 
 void

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <rte_byteorder.h>
 #include <rte_ether.h>
@@ -17,6 +18,7 @@
 #include <rte_ip.h>
 #include <rte_udp.h>
 
+#include "checksum.h"
 #include "headers.h"
 
 #define WEIR_GTPU_PORT 2152 /* section 4.4.2 */
@@ -72,29 +74,49 @@ static_assert(sizeof(struct weir_gtpu_outer) == 44, "as on the wire");
 /* Without the container. */
 #define WEIR_GTPU_OUTER_PLAIN_BYTES offsetof(struct weir_gtpu_outer, option)
 
-/* One end of a tunnel towards the other; network byte order. */
-struct weir_gtpu_tunnel {
+/* One end of tunnels towards the other; addresses in network byte order. */
+struct weir_gtpu_path {
 	uint32_t from_ip;
 	uint32_t to_ip;
-	uint32_t teid;		/* of the receiver */
 	uint8_t qfi;		/* WEIR_GTPU_NO_QFI: no container */
 	uint8_t container_type; /* enum weir_gtpu_container */
 };
 
-/* Bytes in front of a packet in this tunnel, Ethernet not counted. */
-static inline uint16_t
-weir_gtpu_outer_bytes(const struct weir_gtpu_tunnel *tunnel)
-{
-	return tunnel->qfi == WEIR_GTPU_NO_QFI ? WEIR_GTPU_OUTER_PLAIN_BYTES
-					       : sizeof(struct weir_gtpu_outer);
-}
+/* What all users' packets on a path have in front of them, but for lengths, checksum and TEID. */
+struct weir_gtpu_prepared {
+	struct weir_gtpu_outer outer;
+	uint16_t bytes;	 /* that many of it, in front of a packet; Ethernet not counted */
+	uint32_t ip_sum; /* of the IPv4 header's other words, to be folded */
+};
 
 /*
- * Writes weir_gtpu_outer_bytes() at `at`, in front of `payload_bytes`. UDP's checksum is 0
- * (RFC 768); the IPv4 header says "don't fragment", with identification 0 (RFC 6864, section 4.1).
+ * UDP's checksum is 0 (RFC 768); the IPv4 header says "don't fragment", with identification 0
+ * (RFC 6864, section 4.1).
  */
-void weir_gtpu_write_outer(const struct weir_gtpu_tunnel *tunnel, enum weir_gtpu_message message,
-			   uint16_t payload_bytes, uint8_t *at);
+struct weir_gtpu_prepared weir_gtpu_prepare(const struct weir_gtpu_path *path);
+
+/* Writes `prepared->bytes` at `at`, in front of `payload_bytes` of the tunnel with that TEID of the
+ * receiver (network byte order). */
+static inline void
+weir_gtpu_write_outer(const struct weir_gtpu_prepared *prepared, uint32_t teid,
+		      uint16_t payload_bytes, uint8_t *at)
+{
+	struct weir_gtpu_outer *outer = (void *)at;
+	const uint16_t ip_bytes = prepared->bytes + payload_bytes;
+	const uint16_t udp_bytes = ip_bytes - sizeof(outer->ip);
+	const uint16_t gtp_bytes = udp_bytes - sizeof(outer->udp) - sizeof(outer->gtp);
+
+	if (prepared->bytes == sizeof(*outer))
+		memcpy(at, &prepared->outer, sizeof(*outer));
+	else
+		memcpy(at, &prepared->outer, WEIR_GTPU_OUTER_PLAIN_BYTES);
+	outer->ip.total_length = rte_cpu_to_be_16(ip_bytes);
+	outer->ip.hdr_checksum =
+		(uint16_t)~weir_checksum_fold(prepared->ip_sum + rte_cpu_to_be_16(ip_bytes));
+	outer->udp.dgram_len = rte_cpu_to_be_16(udp_bytes);
+	outer->gtp.plen = rte_cpu_to_be_16(gtp_bytes);
+	outer->gtp.teid = teid;
+}
 
 /* Section 8: information elements that answers have. */
 #define WEIR_GTPU_IE_RECOVERY 14

@@ -12,18 +12,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 static void
 write_and_read(const struct weir_gtpu *first, const uint8_t *bytes)
 {
-	const struct weir_gtpu_tunnel tunnel = {
-		.teid = rte_cpu_to_be_32(first->teid),
-		.qfi = first->qfi,
-	};
-	const uint16_t outer = weir_gtpu_outer_bytes(&tunnel);
+	const struct weir_gtpu_path path = {.qfi = first->qfi};
+	const struct weir_gtpu_prepared prepared = weir_gtpu_prepare(&path);
+	const uint16_t outer = prepared.bytes;
 	const uint16_t before = sizeof(struct rte_ipv4_hdr) + sizeof(struct rte_udp_hdr);
 	static uint8_t again[sizeof(struct weir_gtpu_outer) + WEIR_FUZZ_FRAME_BYTES];
 	struct weir_gtpu second;
 
 	memcpy(again + outer, bytes + first->payload_offset, first->payload_bytes);
-	weir_gtpu_write_outer(&tunnel, WEIR_GTPU_G_PDU, first->payload_bytes, again);
+	weir_gtpu_write_outer(&prepared, rte_cpu_to_be_32(first->teid), first->payload_bytes,
+			      again);
 	if (!weir_gtpu_parse(again + before, outer - before + first->payload_bytes, &second))
+		abort();
+	if (rte_ipv4_cksum((const void *)again) != 0)
 		abort();
 	if (second.teid != first->teid || second.qfi != first->qfi ||
 	    second.payload_bytes != first->payload_bytes ||

@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The labs that benches search on a standing chain are labs as users write them: they can be planned."""
+"""The labs that benches make are labs as users write them: they can be planned."""
 
 from __future__ import annotations
 
+import importlib
+
 import pytest
 
+from bench import beside_linux
 from bench.disturbed import CHAINS, TECHNOLOGIES
 from bench.own_pauses import lab_of_a_function_that_pauses
+from bench.pairs import SkipError
 from bench.standing import switching
+from weir import fabric
 from weir.base.topology import Topology
 from weir.lab import Lab
 from weir.procedures.driver import planned
@@ -30,3 +35,11 @@ def test_a_function_that_pauses_can_be_planned() -> None:
 def _planned(lab: Lab, technology: str, chain_name: str) -> Topology:
     chain = next(chain for chain in lab.chains() if chain.name == chain_name)
     return planned(lab, technology, chain)
+
+
+@pytest.mark.parametrize("bench", ["nat_nftables", "lb_nftables", "lb_ipvs"])
+def test_labs_of_benches_beside_linux_are_ones(bench: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    lacking = fabric.Refusal(missing="a machine of this kind", fix="")
+    monkeypatch.setattr(beside_linux, "refusal", lambda *_: lacking)
+    with pytest.raises(SkipError, match="a machine of this kind"):
+        importlib.import_module(f"bench.{bench}").run()

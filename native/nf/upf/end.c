@@ -139,6 +139,14 @@ upf_fini(void *state)
 int
 upf_init(struct upf *upf, const char *where, struct weir_error *error)
 {
+	const struct weir_gtpu_path path = {
+		.from_ip = upf->own_ip,
+		.to_ip = upf->peer_ip,
+		.container_type = upf->container_type,
+		.qfi = upf->container ? (uint8_t)upf->qfi : WEIR_GTPU_NO_QFI,
+	};
+
+	upf->outer = weir_gtpu_prepare(&path);
 	if (upf_sessions_init(upf, where, error) == 0)
 		return 0;
 	upf_fini(upf);

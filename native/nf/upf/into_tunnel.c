@@ -8,16 +8,14 @@
  * the IP packet goes. */
 static inline void
 encapsulate(struct rte_mbuf *packet, const struct weir_headers *headers,
-	    const struct weir_gtpu_tunnel *tunnel)
+	    const struct weir_gtpu_prepared *outer, uint32_t teid)
 {
-	const uint16_t outer_bytes = weir_gtpu_outer_bytes(tunnel);
 	const uint32_t length = headers->l3_offset + headers->l3_bytes;
-	uint8_t *frame = (uint8_t *)rte_pktmbuf_prepend(packet, outer_bytes);
+	uint8_t *frame = (uint8_t *)rte_pktmbuf_prepend(packet, outer->bytes);
 
-	upf_move_ethernet(frame, frame + outer_bytes, headers->l3_offset);
-	rte_pktmbuf_trim(packet, (uint16_t)(rte_pktmbuf_pkt_len(packet) - outer_bytes - length));
-	weir_gtpu_write_outer(tunnel, WEIR_GTPU_G_PDU, headers->l3_bytes,
-			      frame + headers->l3_offset);
+	upf_move_ethernet(frame, frame + outer->bytes, headers->l3_offset);
+	rte_pktmbuf_trim(packet, (uint16_t)(rte_pktmbuf_pkt_len(packet) - outer->bytes - length));
+	weir_gtpu_write_outer(outer, teid, headers->l3_bytes, frame + headers->l3_offset);
 }
 
 /* One IP packet, of the UE of `session` or of none. False: it was dropped. */
@@ -25,13 +23,7 @@ static inline bool
 forward(struct upf *upf, struct upf_session *session, struct rte_mbuf *packet,
 	const struct weir_headers *headers, uint64_t now_tsc, struct weir_stage_ledger *ledger)
 {
-	struct weir_gtpu_tunnel tunnel = {
-		.from_ip = upf->own_ip,
-		.to_ip = upf->peer_ip,
-		.container_type = upf->container_type,
-		.qfi = upf->container ? (uint8_t)upf->qfi : WEIR_GTPU_NO_QFI,
-	};
-	const uint16_t outer_bytes = weir_gtpu_outer_bytes(&tunnel);
+	const uint16_t outer_bytes = upf->outer.bytes;
 	enum upf_drop reason;
 
 	if (unlikely(session == NULL)) {
@@ -43,8 +35,7 @@ forward(struct upf *upf, struct upf_session *session, struct rte_mbuf *packet,
 				       headers->l3_bytes, now_tsc))) {
 		reason = UPF_DROP_ABOVE_MBR;
 	} else {
-		tunnel.teid = session->peer_teid;
-		encapsulate(packet, headers, &tunnel);
+		encapsulate(packet, headers, &upf->outer, session->peer_teid);
 		return true;
 	}
 	upf_drop(packet, reason, ledger);

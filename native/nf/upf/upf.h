@@ -84,13 +84,14 @@ struct upf {
 	uint8_t out_of_way;	  /* enum weir_direction of what leaves tunnels here */
 	uint8_t container_type;	  /* of what enters them */
 	unsigned int other;	  /* enum upf_other */
-	bool container;
-	uint64_t qfi;
+	struct weir_gtpu_prepared outer; /* of what enters tunnels */
 	uint64_t n3_mtu_bytes;
 	uint64_t error_indications_pps;
 	uint64_t answers_lost;
 	struct upf_answers answers;
 	/* Options. */
+	bool container;
+	uint64_t qfi;
 	uint64_t session_count;
 	uint32_t ue_first_ip, n3_ip, gnb_ip;
 	uint64_t teid_first, gnb_teid_first;
