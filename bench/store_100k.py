@@ -52,7 +52,7 @@ def run() -> list[Line]:
                 *("ls", "--lab", "lab3", "--host", "host1", "--since", "2026-01-05", "--until", "2030-01-01"),
                 *("--factor", f"technology={case.technology}", "--factor", f"chain={case.chain}"),
             ],
-            "store-100k-key": ["ls", "--factor", f"name={original.lab}", "-n", "20"],
+            "store-100k-key": ["ls", "--factor", f"name={original.lab}", "--limit", "20"],
             "store-100k-trials": [
                 "ls",
                 "--trials",

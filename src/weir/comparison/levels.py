@@ -59,8 +59,9 @@ def levels(values: Sequence[float], smallest: float, resolution: float = 0.0) ->
     cuts = _proposed(logs)
     while True:
         parts = np.split(logs, cuts)
-        noise = max(_noise(parts), resolution / math.sqrt(12))
-        middles = [_middle(part, noise) for part in parts]
+        typical = max(_noise(parts), resolution / math.sqrt(12))
+        middles = [_middle(part, typical) for part in parts]
+        noise = max(typical, _deviation(parts, typical))
         freedom = len(logs) - len(parts)
         p_values = [
             _p_value(parts[i : i + 2], middles[i + 1] - middles[i], noise, freedom, math.log1p(smallest))
@@ -86,15 +87,32 @@ def _proposed(logs: NDArray[np.float64]) -> list[int]:
 
 
 def _noise(parts: Sequence[NDArray[np.float64]]) -> float:
-    """Around the levels' medians, which are fitted to the values: hence the freedom."""
+    """Of the values in the middle, around the levels' medians."""
     off = np.concatenate([part - np.median(part) for part in parts])
-    lost = math.sqrt(len(off) / max(1, len(off) - len(parts)))
-    return OF_NORMAL * float(np.median(np.abs(off))) * lost
+    return OF_NORMAL * float(np.median(np.abs(off))) * _fitted(parts)
+
+
+def _deviation(parts: Sequence[NDArray[np.float64]], noise: float) -> float:
+    """Of clipped values: a machine that is slower in every fourth run has values of two kinds, and those in
+    the middle are of one."""
+    clipped = [_clipped(part, noise) for part in parts]
+    off = np.concatenate([part - np.mean(part) for part in clipped])
+    return float(np.sqrt(np.mean(off**2))) * _fitted(parts)
+
+
+def _fitted(parts: Sequence[NDArray[np.float64]]) -> float:
+    """What a deviation from levels is too small by, which are fitted to the values."""
+    count = sum(len(part) for part in parts)
+    return math.sqrt(count / max(1, count - len(parts)))
+
+
+def _clipped(part: NDArray[np.float64], noise: float) -> NDArray[np.float64]:
+    median = float(np.median(part))
+    return np.clip(part, median - CLIPPED * noise, median + CLIPPED * noise)
 
 
 def _middle(part: NDArray[np.float64], noise: float) -> float:
-    median = float(np.median(part))
-    return float(np.mean(np.clip(part, median - CLIPPED * noise, median + CLIPPED * noise)))
+    return float(np.mean(_clipped(part, noise)))
 
 
 def _p_value(
