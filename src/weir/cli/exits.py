@@ -140,13 +140,14 @@ def _said(error: OSError) -> str:
 
 def printable(text: str) -> str:
     """Control characters escaped: names that users gave must not steer a terminal. Lines stay."""
+    return "\n".join(line if line.isprintable() else _escaped(line) for line in text.split("\n"))
+
+
+def _escaped(line: str) -> str:
     return "".join(
-        one if one == "\n" or not unicodedata.category(one).startswith("C") else _escaped(one) for one in text
+        one.encode("unicode_escape").decode("ascii") if unicodedata.category(one).startswith("C") else one
+        for one in line
     )
-
-
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii")
 
 
 class _Output(io.FileIO):
