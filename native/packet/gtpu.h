@@ -57,6 +57,40 @@ struct weir_gtpu {
  * those of a message that is all there. Never reads outside. */
 bool weir_gtpu_parse(const uint8_t *at, uint32_t bytes, struct weir_gtpu *gtpu);
 
+/* The same, for where users' packets are expected: one with a PDU session container and nothing
+ * else costs no call and no walk. */
+static inline bool
+weir_gtpu_parse_user(const uint8_t *at, uint32_t bytes, struct weir_gtpu *gtpu)
+{
+	const uint16_t begin =
+		RTE_BE16(0x34 << 8 | WEIR_GTPU_G_PDU); /* an extension, no sequence */
+	const uint16_t extension = RTE_BE16(WEIR_GTPU_PDU_SESSION_CONTAINER << 8 | 1);
+	struct {
+		uint16_t begin, length;
+		uint32_t teid;
+		uint8_t option[3];
+		uint8_t extension[2];
+		uint8_t type, qfi, next;
+	} const *header = (const void *)at;
+	uint32_t length;
+
+	static_assert(sizeof(*header) == 16, "as on the wire");
+	if (unlikely(bytes < sizeof(*header) || header->begin != begin || header->next != 0 ||
+		     memcmp(header->extension, &extension, sizeof(extension)) != 0))
+		return weir_gtpu_parse(at, bytes, gtpu);
+	length = rte_be_to_cpu_16(header->length);
+	if (unlikely(length < 8 || length + 8 > bytes))
+		return false;
+	*gtpu = (struct weir_gtpu){
+		.teid = rte_be_to_cpu_32(header->teid),
+		.payload_offset = sizeof(*header),
+		.payload_bytes = (uint16_t)(length - 8),
+		.message = WEIR_GTPU_G_PDU,
+		.qfi = header->qfi & WEIR_GTPU_QFI_MAX,
+	};
+	return true;
+}
+
 /*
  * What is put between the Ethernet header and a user's packet, all but the lengths and IPv4's
  * checksum: IPv4, UDP, GTP-U and, where there is a QFI, a PDU session container.

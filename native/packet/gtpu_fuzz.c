@@ -9,6 +9,15 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
+static bool
+same(const struct weir_gtpu *one, const struct weir_gtpu *other)
+{
+	return one->teid == other->teid && one->sequence == other->sequence &&
+	       one->payload_offset == other->payload_offset &&
+	       one->payload_bytes == other->payload_bytes && one->message == other->message &&
+	       one->qfi == other->qfi && one->not_comprehended == other->not_comprehended;
+}
+
 static void
 write_and_read(const struct weir_gtpu *first, const uint8_t *bytes)
 {
@@ -36,12 +45,18 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	struct rte_mbuf *packet;
-	struct weir_gtpu gtpu;
+	struct weir_gtpu gtpu, user;
+	bool read;
 
 	if (size > WEIR_FUZZ_FRAME_BYTES)
 		return 0;
 	packet = weir_fuzz_packet(bytes, size);
-	if (weir_gtpu_parse(rte_pktmbuf_mtod(packet, const uint8_t *), (uint32_t)size, &gtpu)) {
+	read = weir_gtpu_parse(rte_pktmbuf_mtod(packet, const uint8_t *), (uint32_t)size, &gtpu);
+	if (weir_gtpu_parse_user(rte_pktmbuf_mtod(packet, const uint8_t *), (uint32_t)size,
+				 &user) != read ||
+	    (read && !same(&gtpu, &user)))
+		abort();
+	if (read) {
 		if ((uint32_t)gtpu.payload_offset + gtpu.payload_bytes > size ||
 		    gtpu.payload_offset < sizeof(struct rte_gtp_hdr))
 			abort();

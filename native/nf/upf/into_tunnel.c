@@ -14,7 +14,7 @@ encapsulate(struct rte_mbuf *packet, const struct weir_headers *headers,
 	uint8_t *frame = (uint8_t *)rte_pktmbuf_prepend(packet, outer->bytes);
 
 	upf_move_ethernet(frame, frame + outer->bytes, headers->l3_offset);
-	rte_pktmbuf_trim(packet, (uint16_t)(rte_pktmbuf_pkt_len(packet) - outer->bytes - length));
+	upf_cut(packet, outer->bytes + length);
 	weir_gtpu_write_outer(outer, teid, headers->l3_bytes, frame + headers->l3_offset);
 }
 

@@ -60,9 +60,9 @@ sort(struct upf *upf, struct weir_batch *batch, uint16_t index, struct tunnelled
 		return false;
 	}
 	if (unlikely(end > rte_pktmbuf_data_len(packet) ||
-		     !weir_gtpu_parse(rte_pktmbuf_mtod_offset(packet, const uint8_t *,
-							      headers->payload_offset),
-				      end - headers->payload_offset, gtpu))) {
+		     !weir_gtpu_parse_user(rte_pktmbuf_mtod_offset(packet, const uint8_t *,
+								   headers->payload_offset),
+					   end - headers->payload_offset, gtpu))) {
 		upf_drop(packet, UPF_DROP_MALFORMED, ledger);
 		return false;
 	}
@@ -108,7 +108,7 @@ decapsulate(struct rte_mbuf *packet, uint16_t l3_offset, uint16_t offset, uint32
 
 	upf_move_ethernet(frame + offset, frame, l3_offset);
 	rte_pktmbuf_adj(packet, offset);
-	rte_pktmbuf_trim(packet, (uint16_t)(rte_pktmbuf_pkt_len(packet) - length));
+	upf_cut(packet, length);
 	if (unlikely(length < least)) {
 		void *padding = rte_pktmbuf_append(packet, (uint16_t)(least - length));
 

@@ -79,11 +79,11 @@ struct upf {
 	/* What every batch reads. */
 	struct upf_session *sessions;
 	struct weir_flow_table *by_tunnel, *by_ue;
-	struct upf_mbr mbr[2];	  /* by direction */
-	uint32_t own_ip, peer_ip; /* network byte order */
-	uint8_t out_of_way;	  /* enum weir_direction of what leaves tunnels here */
-	uint8_t container_type;	  /* of what enters them */
-	unsigned int other;	  /* enum upf_other */
+	struct upf_mbr mbr[2];		 /* by direction */
+	uint32_t own_ip, peer_ip;	 /* network byte order */
+	uint8_t out_of_way;		 /* enum weir_direction of what leaves tunnels here */
+	uint8_t container_type;		 /* of what enters them */
+	unsigned int other;		 /* enum upf_other */
 	struct weir_gtpu_prepared outer; /* of what enters tunnels */
 	uint64_t n3_mtu_bytes;
 	uint64_t error_indications_pps;
@@ -167,6 +167,18 @@ upf_move_ethernet(uint8_t *to, const uint8_t *from, uint16_t l3_offset)
 		memcpy(to + 2 * RTE_ETHER_ADDR_LEN, from + 2 * RTE_ETHER_ADDR_LEN,
 		       l3_offset - RTE_ETHER_HDR_LEN);
 	memcpy(to + l3_offset - sizeof(type), &type, sizeof(type));
+}
+
+/* Takes what a frame has behind its first `bytes` bytes, all of which are in its first buffer. */
+static inline void
+upf_cut(struct rte_mbuf *packet, uint32_t bytes)
+{
+	if (likely(packet->nb_segs == 1)) {
+		packet->data_len = (uint16_t)bytes;
+		packet->pkt_len = bytes;
+	} else {
+		rte_pktmbuf_trim(packet, (uint16_t)(rte_pktmbuf_pkt_len(packet) - bytes));
+	}
 }
 
 /* Counts a packet that is within the maximum bit rate; false: it is above it. */
