@@ -42,7 +42,7 @@ const struct weir_option upf_options[UPF_OPTIONS] = {
 		.default_text = "1000",
 		.min = 1,
 		.max = 1 << 24,
-		.help = "PDU sessions, one a UE; about 200 bytes of memory each.",
+		.help = "PDU sessions, one a UE; about 160 bytes of memory each.",
 		.offset = offsetof(struct upf, session_count),
 	},
 	{

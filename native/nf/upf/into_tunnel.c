@@ -54,7 +54,7 @@ upf_into_tunnel(struct upf *upf, struct weir_batch *batch, struct weir_stage_led
 	for (uint16_t i = 0; i < batch->count; i++) {
 		const struct weir_tuple *tuple = &batch->headers[i].tuple;
 
-		keys[i].number = upf_user_ip(tuple->src_ip, tuple->dst_ip, batch->direction);
+		keys[i].ip = upf_user_ip(tuple->src_ip, tuple->dst_ip, batch->direction);
 		asked[i] = &keys[i];
 	}
 	weir_flow_table_find(upf->by_ue, asked, found, batch->count);

@@ -4,14 +4,12 @@
 
 #include "upf.h"
 
-/* The packets of a batch, sorted: those in tunnels are looked up together. */
+/* The packets of a batch that are in tunnels: their sessions come from memory together. */
 struct tunnelled {
 	unsigned int count;
 	uint16_t place[WEIR_BURST];
 	struct weir_gtpu gtpu[WEIR_BURST];
-	struct upf_key keys[WEIR_BURST];
-	const void *asked[WEIR_BURST];
-	uint32_t found[WEIR_BURST];
+	struct upf_session *session[WEIR_BURST];
 };
 
 static inline bool
@@ -70,8 +68,9 @@ sort(struct upf *upf, struct weir_batch *batch, uint16_t index, struct tunnelled
 		upf_drop(packet, handle_signal(upf, packet, headers, gtpu), ledger);
 		return false;
 	}
-	tunnelled->keys[tunnelled->count].number = rte_cpu_to_be_32(gtpu->teid);
-	tunnelled->asked[tunnelled->count] = &tunnelled->keys[tunnelled->count];
+	tunnelled->session[tunnelled->count] = upf_session_of_teid(upf, gtpu->teid);
+	if (likely(tunnelled->session[tunnelled->count] != NULL))
+		rte_prefetch0(tunnelled->session[tunnelled->count]);
 	tunnelled->place[tunnelled->count++] = index;
 	return false;
 }
@@ -158,22 +157,14 @@ upf_out_of_tunnel(struct upf *upf, struct weir_batch *batch, struct weir_stage_l
 
 	static_assert(WEIR_BURST <= 32, "a bit a packet");
 	tunnelled.count = 0;
-	memset(tunnelled.keys, 0, sizeof(tunnelled.keys));
 	for (uint16_t i = 0; i < batch->count; i++)
 		goes_on |= (uint32_t)sort(upf, batch, i, &tunnelled, ledger) << i;
-	weir_flow_table_find(upf->by_tunnel, tunnelled.asked, tunnelled.found, tunnelled.count);
-	for (unsigned int i = 0; i < tunnelled.count; i++) {
-		if (tunnelled.found[i] != WEIR_FLOW_NONE)
-			rte_prefetch0(&upf->sessions[tunnelled.found[i]].tunnel);
-	}
 	for (unsigned int i = 0; i < tunnelled.count; i++) {
 		const uint16_t at = tunnelled.place[i];
-		struct upf_session *session = tunnelled.found[i] != WEIR_FLOW_NONE
-						      ? &upf->sessions[tunnelled.found[i]]
-						      : NULL;
 
-		goes_on |= (uint32_t)forward(upf, session, batch->packet[at], &batch->headers[at],
-					     &tunnelled.gtpu[i], batch->now_tsc, ledger)
+		goes_on |= (uint32_t)forward(upf, tunnelled.session[i], batch->packet[at],
+					     &batch->headers[at], &tunnelled.gtpu[i],
+					     batch->now_tsc, ledger)
 			   << at;
 	}
 	for (; next < batch->count; next++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sessions, and the tables that find them by TEID and by the address of the UE. */
+/* The sessions, and the table that finds them by the address of the UE. */
 #include <string.h>
 
 #include <rte_cycles.h>
@@ -59,19 +59,16 @@ make_sessions(struct upf *upf)
 		rte_zmalloc("sessions", count * sizeof(*upf->sessions), RTE_CACHE_LINE_SIZE);
 	if (upf->sessions == NULL)
 		return false;
-	upf->by_tunnel =
-		weir_flow_table_create(count, &upf->sessions->tunnel, sizeof(*upf->sessions));
 	upf->by_ue = weir_flow_table_create(count, &upf->sessions->ue, sizeof(*upf->sessions));
-	if (upf->by_tunnel == NULL || upf->by_ue == NULL)
+	if (upf->by_ue == NULL)
 		return false;
 	for (uint32_t i = 0; i < count; i++) {
 		struct upf_session *session = &upf->sessions[i];
 
-		session->tunnel.number = rte_cpu_to_be_32((uint32_t)upf->own_teid_first + i);
 		session->ue_ip = ue_ip_of(upf, i);
-		session->ue.number = session->ue_ip;
+		session->ue.ip = session->ue_ip;
 		session->peer_teid = rte_cpu_to_be_32((uint32_t)upf->peer_teid_first + i);
-		if (!weir_flow_table_put(upf->by_tunnel, i) || !weir_flow_table_put(upf->by_ue, i))
+		if (!weir_flow_table_put(upf->by_ue, i))
 			return false;
 	}
 	return true;
@@ -94,7 +91,6 @@ upf_sessions_init(struct upf *upf, const char *where, struct weir_error *error)
 void
 upf_sessions_fini(struct upf *upf)
 {
-	weir_flow_table_free(upf->by_tunnel);
 	weir_flow_table_free(upf->by_ue);
 	rte_free(upf->sessions);
 }

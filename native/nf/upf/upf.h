@@ -29,9 +29,9 @@ enum upf_drop {
 	UPF_DROP_TOO_LONG,
 };
 
-/* What a table of sessions is asked with: a TEID or an IPv4 address, network byte order. */
+/* What the table of UEs is asked with: an IPv4 address, network byte order. */
 struct upf_key {
-	uint32_t number;
+	uint32_t ip;
 	uint8_t zero[WEIR_FLOW_KEY_BYTES - sizeof(uint32_t)];
 };
 static_assert(sizeof(struct upf_key) == WEIR_FLOW_KEY_BYTES, "a key without holes");
@@ -45,10 +45,9 @@ struct upf_flow {
 /* A PDU session with its default QoS flow, at one end of its tunnel. A packet of either way needs
  * one cache line of it. */
 struct upf_session {
-	struct upf_key tunnel; /* the TEID at this end */
 	struct upf_flow out_of;
 	uint32_t ue_ip; /* network byte order */
-	uint8_t zero[20];
+	uint8_t zero[36];
 	/* The second line. */
 	struct upf_key ue;
 	struct upf_flow into;
@@ -78,7 +77,7 @@ struct upf_answers {
 struct upf {
 	/* What every batch reads. */
 	struct upf_session *sessions;
-	struct weir_flow_table *by_tunnel, *by_ue;
+	struct weir_flow_table *by_ue;
 	struct upf_mbr mbr[2];		 /* by direction */
 	uint32_t own_ip, peer_ip;	 /* network byte order */
 	uint8_t out_of_way;		 /* enum weir_direction of what leaves tunnels here */
@@ -134,6 +133,16 @@ void upf_sessions_fini(struct upf *upf);
 /* The number of the session whose UE or tunnel that could be: the same for both. */
 uint32_t upf_session_number_of_ue(const struct upf *upf, uint32_t ue_ip);
 uint32_t upf_session_number_of_teid(const struct upf *upf, uint32_t teid);
+
+/* The session whose tunnel it is at this end, or NULL. This end gave its TEIDs out itself
+ * (TS 29.281, section 5.1), so that they say where a session is, and nothing is looked up. */
+static inline struct upf_session *
+upf_session_of_teid(const struct upf *upf, uint32_t teid)
+{
+	const uint32_t number = teid - (uint32_t)upf->own_teid_first;
+
+	return number < upf->session_count ? &upf->sessions[number] : NULL;
+}
 
 /* answers.c */
 
