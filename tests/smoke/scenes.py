@@ -21,6 +21,7 @@ from weir.base.topology import Topology
 from weir.cli.exits import FAILED, INTERRUPTED, OK
 from weir.cli.main import main
 from weir.fabric import process
+from weir.fabric.reset import resets
 from weir.lab import load_lab
 from weir.store.store import Store
 
@@ -255,7 +256,7 @@ class Reset(Scene):
 
     def work(self) -> None:
         try:
-            (reset,) = self._deployed.resets()
+            (reset,) = resets(self._deployed)
             reset.do()
         except fabric.FabricError as error:
             print(f"weir: {error}")

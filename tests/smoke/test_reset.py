@@ -11,6 +11,7 @@ import pytest
 
 from weir import fabric, plan
 from weir.fabric import openvswitch
+from weir.fabric.reset import resets
 from weir.procedures.rfc2544.recovery import recovery_s
 from weir.protocol.traffic import Shape
 from weir.results.result import Trial
@@ -36,7 +37,7 @@ AFTER_S = 0.2
 def test_frames_pass_again_after_a_reset(technology: str, whole_s: float, surroundings: Surroundings) -> None:
     trials: list[Trial] = []
     with standing(tiny_lab(technology), trials.append) as (deployment, runner):
-        (reset,) = deployment.resets()
+        (reset,) = resets(deployment)
         processes = deployment.processes()
         runner.run("reset", LOAD_PPS, whole_s, None, Shape(meanwhile=reset.do, meanwhile_after_s=AFTER_S))
         runner.run("curve", LOAD_PPS, AFTER_S)
@@ -68,7 +69,7 @@ def test_weir_killed_in_a_reset_leaves_what_the_next_weir_removes(surroundings: 
             kill()
 
         openvswitch.OvsVswitchd.do = start_and_die  # type: ignore[method-assign, assignment]
-        (reset,) = deployment.resets()
+        (reset,) = resets(deployment)
         reset.do()
 
     assert not survived(work)

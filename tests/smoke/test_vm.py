@@ -11,6 +11,7 @@ import pytest
 
 from weir import fabric
 from weir.fabric import process
+from weir.fabric.reset import resets
 from weir.fabric.vm.command_line import Files
 from weir.fabric.vm.lacking import lacking
 from weir.fabric.vm.monitor import execute
@@ -78,7 +79,7 @@ def test_a_guest_that_is_reset_forwards_again(function: dict[str, object], run_r
     lab = tiny_lab(technology).model_copy(update={"functions": {DEFAULT_FUNCTION: options}})
     trials: list[Trial] = []
     with standing(lab, trials.append, drain_ms=2000) as (deployment, runner):
-        (reset,) = [one for one in deployment.resets() if "guest" in one.what]
+        (reset,) = [one for one in resets(deployment) if "guest" in one.what]
         before = deployment.processes()
         runner.run("reset", 500, RESET_S, None, Shape(meanwhile=reset.do, meanwhile_after_s=AFTER_S))
         runner.run("curve", 500, 0.5)

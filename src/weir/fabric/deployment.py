@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -19,9 +18,8 @@ from weir.fabric.core_claim import CoreClaim, remove_free_locks
 from weir.fabric.journal import SUFFIX, Entry, Journal, root
 from weir.fabric.lock import LOCK_SUFFIX, Lock
 from weir.fabric.outside.watch import taking_part
-from weir.fabric.reset import WAYS, Reset
 from weir.fabric.standing import Standing
-from weir.fabric.step_handlers import Logging, Output, Site, Speaking, step_handler
+from weir.fabric.step_handlers import Facts, Logging, Output, Site, Speaking, step_handler
 from weir.plan import Step, Tuning
 
 if TYPE_CHECKING:
@@ -177,29 +175,23 @@ class Deployment(Standing):
             file.seek(max(0, size - OUTPUT_BYTES_MAX))
             self.outputs[node] = Output(size, file.read(OUTPUT_BYTES_MAX))
 
-    def resets(self) -> list[Reset]:
-        """What can be reset while traffic runs, all of one kind at once; empty where nothing can be."""
-        assert self.topology is not None
-        kinds = [entry.step.kind for entry in self._journal.standing()]
-        ports = {port.kind for port in self.topology.ports}
-        return [
-            Reset(way.said(kinds.count(kind)), way.clause, partial(self._reset, kind))
-            for kind, way in WAYS.items()
-            if kind in kinds and way.not_with not in ports
-        ]
+    def remake(
+        self, kind: StepKind, first: Callable[[Entry, Site], None], do: Callable[[Entry, Site], Facts]
+    ) -> None:
+        """Has all that steps of that kind made made anew: `first` is called with each of them before `do` is,
+        which returns what the step's undo has to know from then on.
 
-    def _reset(self, kind: StepKind) -> None:
-        """Ctrl-C waits for its end. FabricError if something does not come up again."""
+        Ctrl-C waits for its end. FabricError if something does not come up again."""
         with stop_signals.held():
             self._counting.close()
             site = self._site()
             try:
                 entries = [entry for entry in self._journal.standing() if entry.step.kind == kind]
                 for entry in entries:
-                    WAYS[kind].first(entry, site)
+                    first(entry, site)
                 for entry in entries:
                     site.at(entry.step)
-                    self._journal.write({"facts": WAYS[kind].do(entry, site), "step": entry.step.name})
+                    self._journal.write({"facts": do(entry, site), "step": entry.step.name})
             except OSError as error:
                 raise FabricError(f"cannot reset {kind}: {error}") from error
             finally:

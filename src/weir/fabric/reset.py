@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from weir.base.node import PortKind
 from weir.base.step import StepKind
+from weir.fabric.deployment import Deployment
 from weir.fabric.host import isolated
 from weir.fabric.journal import Entry
 from weir.fabric.links import index
@@ -31,8 +33,20 @@ class Reset:
     do: Callable[[], None]
 
 
+def resets(deployment: Deployment) -> list[Reset]:
+    """Of a chain: what can be reset while traffic runs, all of one kind at once; empty where nothing can."""
+    assert deployment.topology is not None
+    kinds = [step.kind for step in deployment.steps()]
+    ports = {port.kind for port in deployment.topology.ports}
+    return [
+        Reset(way.said(kinds.count(kind)), way.clause, partial(deployment.remake, kind, way.first, way.do))
+        for kind, way in _WAYS.items()
+        if kind in kinds and way.not_with not in ports
+    ]
+
+
 @dataclass(frozen=True)
-class Way:
+class _Way:
     """How the things that steps of one kind made are reset."""
 
     text: str
@@ -86,11 +100,11 @@ def _monitor(entry: Entry, site: Site) -> Path:
     return Files(site.directory, str(entry.step.params["node"])).monitor
 
 
-WAYS: Mapping[StepKind, Way] = {
-    "bridge": Way("{count} bridge{s} of the kernel deleted and made again", "RFC 6201, 4.2.2", _bridge),
-    "ovs-vswitchd": Way("ovs-vswitchd killed and started again", "RFC 6201, 4.2.2", _switch),
+_WAYS: Mapping[StepKind, _Way] = {
+    "bridge": _Way("{count} bridge{s} of the kernel deleted and made again", "RFC 6201, 4.2.2", _bridge),
+    "ovs-vswitchd": _Way("ovs-vswitchd killed and started again", "RFC 6201, 4.2.2", _switch),
     # Emulated guests with vhost-user ports do not come back in time.
-    "vm-ready": Way(
+    "vm-ready": _Way(
         "{count} guest{s} reset by QEMU and booted again",
         "RFC 6201, 4.2.1",
         _booted,

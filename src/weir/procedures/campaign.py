@@ -25,7 +25,7 @@ from weir.measure.counting import Watched
 from weir.measure.machine_state import MachineState
 from weir.measure.one_case import Event, OnChain, TrialFinished
 from weir.measure.reductions import reductions
-from weir.measure.tester import Traffic
+from weir.measure.tester import Reset, Traffic
 from weir.procedures.driver import RunningChain, new_id, planned, refused, running, take_down_leftovers
 from weir.procedures.outputs import OutputKeeper, ReportFolder
 from weir.procedures.rounds import MeasuredSetup
@@ -34,6 +34,7 @@ from weir.results.result import Case, Ceiling, Result, Setup, Shortfall
 from weir.store.store import Store
 
 Measuring = Callable[[Measure, Sequence[Traffic], OnChain], Iterator[Case]]
+Resets = Callable[[fabric.Deployment], Sequence[Reset]]
 
 
 class CampaignProgress(Progress, Protocol):
@@ -57,15 +58,18 @@ class Campaign:
         store: Store,
         progress: CampaignProgress,
         measuring: Measuring = measure_setup,
+        resets: Resets = lambda _chain: (),
         reports: ReportFolder | None = None,
     ) -> None:
         """`compared`: the ways of the lab on this machine; absent: of a lab without variants.
 
-        `measuring`: what is done with each built chain. `reports`: where what programs say is kept.
+        `measuring`: what is done with each built chain. `resets`: what it may reset of one; absent: nothing.
+        `reports`: where what programs say is kept.
         """
         self._reports = reports
         self._keeper = OutputKeeper(None, progress.say)
         self._measuring = measuring
+        self._resets = resets
         self._lab = lab
         self._ways = tuple(compared) or ways(lab)
         self._quick = quick
@@ -233,7 +237,7 @@ class Campaign:
                     sla=lab.sla,
                     outside=chain.deployment.watch(sample_stacks=lab.measure.sample_stacks),
                     watched=Watched(chain.cores, self._state),
-                    resets=chain.deployment.resets(),
+                    resets=self._resets(chain.deployment),
                     failed=chain.deployment.keep_logs,
                 ),
             )

@@ -77,6 +77,7 @@ def rfc2544(
 
     from weir import fabric
     from weir.cli.progress import Progress
+    from weir.fabric.reset import resets
     from weir.procedures.campaign import Campaign
     from weir.procedures.driver import all_planned
     from weir.procedures.rfc2544.measure import expected_s, measure_rfc2544
@@ -117,6 +118,7 @@ def rfc2544(
             store=database,
             progress=progress,
             measuring=measure_rfc2544,
+            resets=resets,
             reports=report_folder(output),
         )
         result = campaign.run()
