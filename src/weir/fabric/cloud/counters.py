@@ -17,7 +17,7 @@ from pyroute2 import IPRoute
 from weir.base.cloud import CloudNode, CloudTopology, router_name
 from weir.base.step import Step
 from weir.fabric import namespace
-from weir.fabric.cloud.drops import drops
+from weir.fabric.cloud.drops import Drop, drops
 from weir.fabric.cloud.sent_again import SentAgain
 from weir.fabric.cloud.watch import SwitchPorts
 from weir.fabric.counters import Counter, Statistics, counted_once, interfaces_of
@@ -61,22 +61,28 @@ class CloudCounters:
         self._commanded = {one.name for _, one in topology.every() if one.commands is not None}
         self._again = {node.name: SentAgain() for node in topology.nodes}
         self._called = {topology.namespace(name): name for name in [*names_of, *routers]}
-        self._of = {(network.number, one.number): one.name for network, one in topology.every()}
+        self._instances_ports = dict(_instances_ports(topology))
 
     def read(self) -> list[Counter]:
         """All of them. FabricError if a filter or a switch does not tell."""
         statistics = {netns: interfaces_of(netns) for netns in dict.fromkeys(one.netns for one in self._peer)}
-        found = [*self._wires(statistics), *self._filtered()]
+        filtered = drops(self._topology, self._run_dir)
+        found = list(self._wires(statistics))
+        found += [Counter(f"filter of {one.of}", one.reason, "drop", one.packets) for one in filtered]
         for name in self._forwarding:
             found += self._host(name, statistics)
         for node in self._topology.nodes:
-            found = self._with_switch(node, statistics, found)
+            found = self._with_switch(node, statistics, filtered, found)
         return found
 
     def _with_switch(
-        self, node: CloudNode, statistics: Mapping[str, Mapping[str, Statistics]], found: Sequence[Counter]
+        self,
+        node: CloudNode,
+        statistics: Mapping[str, Mapping[str, Statistics]],
+        filtered: Sequence[Drop],
+        found: Sequence[Counter],
     ) -> list[Counter]:
-        *told, rest = self._switch(node, statistics, found)
+        *told, rest = self._switch(node, statistics, filtered)
         netns = self._topology.namespace(node.name)
         own = {self.place(End(netns, name)) for name in self._switched(node, statistics)}
         refused = [one for one in found if one.reason == "interface_tx_dropped" and one.place in own]
@@ -103,16 +109,7 @@ class CloudCounters:
     def place(self, end: End) -> str:
         """ "compute1:tap of customer-1.1"."""
         owner = self._called.get(end.netns, end.netns)
-        kind, _, numbers = end.interface.partition(".")
-        number = re.sub(r"^\D+", "", kind)
-        if number and numbers:
-            whose = self._of.get((int(number), int(numbers)))
-            return f"{owner}:{kind.removesuffix(number)} of {whose}" if whose else f"{owner}:{end.interface}"
-        return f"{owner}:{end.interface}"
-
-    def _filtered(self) -> Iterator[Counter]:
-        for one in drops(self._topology, self._run_dir):
-            yield Counter(f"filter of {one.of}", one.reason, "drop", one.packets)
+        return f"{owner}:{self._instances_ports.get(end, end.interface)}"
 
     def _host(self, name: str, statistics: Mapping[str, Mapping[str, Statistics]]) -> Iterator[Counter]:
         """A router, or a function: what went in and did not come out."""
@@ -140,7 +137,7 @@ class CloudCounters:
             ]
 
     def _switch(
-        self, node: CloudNode, statistics: Mapping[str, Mapping[str, Statistics]], found: Sequence[Counter]
+        self, node: CloudNode, statistics: Mapping[str, Mapping[str, Statistics]], filtered: Sequence[Drop]
     ) -> Iterator[Counter]:
         """The node's: Open vSwitch with all that its interfaces give it. The last one is the rest."""
         netns = self._topology.namespace(node.name)
@@ -155,9 +152,8 @@ class CloudCounters:
         yield Counter(f"{node.name}:openvswitch", "upcall_lost", "drop", lost)
         rest -= lost
         if self._security.drops_in_switch:
-            here = {f"filter of {one.name}" for _, one in self._topology.instances(node.name)}
-            here.add(f"filter of {node.name}")
-            rest -= sum(one.value for one in found if one.place in here)
+            here = {node.name, *(one.name for _, one in self._topology.instances(node.name))}
+            rest -= sum(one.packets for one in filtered if one.of in here)
         yield Counter(f"{node.name}:openvswitch", "not_forwarded", "drop", rest)
 
     def _switched(
@@ -175,6 +171,14 @@ class CloudCounters:
         directory = self._run_dir / names.ovs_directory(node.name)
         shown = call(["ovs-appctl", "-t", str(directory / "vswitchd.ctl"), "dpctl/show"], directory)
         return sum(map(int, _LOOKUPS.findall(shown)))
+
+
+def _instances_ports(topology: CloudTopology) -> Iterator[tuple[End, str]]:
+    """Interfaces of instances at their nodes, as users know them: "tap of customer-1.1"."""
+    for network, instance in topology.every():
+        port = names.InstancePort.of(network, instance)
+        for kind, interface in port.by_kind().items():
+            yield End(topology.namespace(instance.node), interface), f"{kind} of {instance.name}"
 
 
 def conntrack_drops(name: str, table: str) -> list[Counter]:

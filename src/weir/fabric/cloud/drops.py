@@ -80,9 +80,8 @@ def of_nftables(listed: str) -> Iterator[Counted]:
     """Of the counters of a node's bridges, as `nft -j list counters` says them (libnftables-json(5))."""
     for one in json.loads(listed)["nftables"]:
         if "counter" in one:
-            reason, _, whose = one["counter"]["name"].partition(bridge_filter.SEPARATOR)
-            network, _, instance = whose.partition("_")
-            yield int(network), int(instance), reason, int(one["counter"]["packets"])
+            reason, network, instance = bridge_filter.reading(one["counter"]["name"])
+            yield network, instance, reason, int(one["counter"]["packets"])
 
 
 def of_iptables(saved: str) -> Iterator[Counted]:

@@ -8,7 +8,8 @@ qvbK.J, qvoK.J   from that bridge to br-int         dhcpK the DHCP server's port
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass
 
 from weir.base.cloud import Instance, Network
 
@@ -22,6 +23,8 @@ OUTER, INNER = "qg", "qr"
 """In a router's namespace."""
 HOST_INTERFACE = "eth0"
 """Of an instance, a DHCP server and the host outside."""
+_KINDS = ("tap", "qbr", "qvb", "qvo")
+"""Of an instance's interfaces at its node."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,11 @@ class InstancePort:
     def of(cls, network: Network, instance: Instance) -> InstancePort:
         """Those names."""
         number = f"{network.number}.{instance.number}"
-        return cls(f"tap{number}", f"qbr{number}", f"qvb{number}", f"qvo{number}")
+        return cls(*(f"{kind}{number}" for kind in _KINDS))
+
+    def by_kind(self) -> Mapping[str, str]:
+        """Each without its numbers: {"tap": "tap1.2", …}."""
+        return dict(zip(_KINDS, astuple(self), strict=True))
 
 
 def outer_port(network: Network) -> str:

@@ -19,12 +19,19 @@ from weir.plan.cloud.security.kind import SecurityKind
 COMMENT = "weir"
 """First word of the comment of a rule that drops; then network, instance and reason."""
 ANTI_SPOOFING = ("spoofed_mac", "spoofed_arp", "rogue_dhcp", "spoofed_ip", "other_protocol")
-SEPARATOR = "_of_"
+_SEPARATOR = "_of_"
 
 
 def counter(network: Network, instance: Instance, reason: str) -> str:
     """Of nftables: "spoofed_mac_of_1_2"."""
-    return f"{reason}{SEPARATOR}{network.number}_{instance.number}"
+    return f"{reason}{_SEPARATOR}{network.number}_{instance.number}"
+
+
+def reading(counter: str) -> tuple[str, int, int]:
+    """What `counter` put in: reason, network, instance."""
+    reason, _, whose = counter.partition(_SEPARATOR)
+    network, _, instance = whose.partition("_")
+    return reason, int(network), int(instance)
 
 
 def anti_spoofing(topology: CloudTopology, node: CloudNode) -> str:
