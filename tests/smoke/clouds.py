@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import json
+import os
 import secrets
+import shutil
 import socket
 import struct
 import subprocess
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,9 +30,23 @@ from weir.plan.cloud.names import HOST_INTERFACE
 from weir.plan.cloud.topology import FEWEST_CORES
 from weir.protocol import DataPlaneClient
 
+PROGRAMS = ("ping", "ovs-vswitchd", "ovs-ofctl", "nft", "iptables-restore", "dnsmasq", "busybox")
+NEEDS_CLOUDS = [
+    pytest.mark.root,
+    pytest.mark.skipif(os.geteuid() != 0, reason="makes namespaces and processes: run as root"),
+    pytest.mark.skipif(
+        any(shutil.which(one) is None for one in PROGRAMS), reason=f"needs {', '.join(PROGRAMS)}"
+    ),
+    pytest.mark.skipif(not fabric.bridge_netfilter(), reason="br_netfilter is not loaded"),
+]
+"""Marks of modules in which clouds are built."""
 ARRIVES_S = 2.0
 ETH_P_ALL = 3
+ARP, IPV4, IPV6, VLAN = 0x0806, 0x0800, 0x86DD, 0x8100
+EVERYBODY = "ff:ff:ff:ff:ff:ff"
 FILTERED = ("bridge-filter", "ovs-conntrack")
+OPEN, CLOSED = 80, 81
+"""Ports that security groups of these tests let in, and do not."""
 
 
 def planned(text: str, token: str, cpus: Collection[int] = ()) -> tuple[list[Step], CloudTopology]:
@@ -88,7 +104,7 @@ class StandingCloud:
             asks.connect((address, port))
             accepted, peer = listening.accept()
             with accepted, asks.makefile("rb") as got:
-                payload = secrets.token_bytes(20_000)
+                payload = secrets.token_bytes(100_000)
                 accepted.sendall(payload)
                 assert got.read(len(payload)) == payload
         return str(peer[0])
@@ -138,6 +154,20 @@ def standing(text: str, token: str | None = None, run_dir: Path | None = None) -
             yield StandingCloud(topology, deployment)
         finally:
             deployment.destroy()
+
+
+def cloud_of_each(tenants: Callable[..., str], *arguments: object) -> object:
+    """A fixture for a module, of the name that it is assigned to there: a cloud for all its tests, of what
+    `tenants` says of each of these arguments; the first of them names it."""
+
+    @pytest.fixture(scope="module", params=arguments, ids=lambda param: param[0])
+    def cloud(
+        request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+    ) -> Iterator[StandingCloud]:
+        with standing(tenants(*request.param), run_dir=tmp_path_factory.mktemp("run")) as made:
+            yield made
+
+    return cloud
 
 
 def frames(wire: socket.socket) -> list[bytes]:

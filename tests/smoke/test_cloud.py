@@ -5,12 +5,9 @@ they drop. Three clouds, in which each way of filtering and each way of isolatin
 from __future__ import annotations
 
 import json
-import os
 import secrets
-import shutil
 import socket
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,21 +17,30 @@ from weir.base.cloud import OUTSIDE
 from weir.fabric import namespace
 from weir.fabric.cloud.drops import drops
 
-from .clouds import StandingCloud, arp, arrives, ethernet, frames, mac, standing, udp
+from .clouds import (
+    ARP,
+    CLOSED,
+    EVERYBODY,
+    IPV4,
+    IPV6,
+    NEEDS_CLOUDS,
+    OPEN,
+    VLAN,
+    StandingCloud,
+    arp,
+    arrives,
+    cloud_of_each,
+    ethernet,
+    frames,
+    mac,
+    standing,
+    udp,
+)
 from .surroundings import Surroundings
 
-NEEDED = ("ping", "ovs-vswitchd", "ovs-ofctl", "nft", "iptables-restore", "dnsmasq", "busybox")
-pytestmark = [
-    pytest.mark.root,
-    pytest.mark.skipif(os.geteuid() != 0, reason="makes namespaces and processes: run as root"),
-    pytest.mark.skipif(any(shutil.which(one) is None for one in NEEDED), reason=f"needs {', '.join(NEEDED)}"),
-    pytest.mark.skipif(not fabric.bridge_netfilter(), reason="br_netfilter is not loaded"),
-]
+pytestmark = NEEDS_CLOUDS
 
-OPEN, CLOSED = 80, 81
 DATAGRAMS = 5000
-EVERYBODY = "ff:ff:ff:ff:ff:ff"
-ARP, IPV4, IPV6, VLAN = 0x0806, 0x0800, 0x86DD, 0x8100
 
 
 def tenants(security: str, isolation: str, nodes: int) -> str:
@@ -57,20 +63,12 @@ def tenants(security: str, isolation: str, nodes: int) -> str:
     )
 
 
-@pytest.fixture(
-    scope="module",
-    params=[
-        ("bridge-filter", "vxlan", 2),
-        pytest.param(("ovs-conntrack", "gre", 2), marks=pytest.mark.long),
-        pytest.param(("none", "vlan", 2), marks=pytest.mark.long),
-    ],
-    ids=lambda param: param[0],
+cloud = cloud_of_each(
+    tenants,
+    ("bridge-filter", "vxlan", 2),
+    pytest.param(("ovs-conntrack", "gre", 2), marks=pytest.mark.long),
+    pytest.param(("none", "vlan", 2), marks=pytest.mark.long),
 )
-def cloud(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[StandingCloud]:
-    with standing(tenants(*request.param), run_dir=tmp_path_factory.mktemp("run")) as made:
-        yield made
 
 
 def test_instances_have_the_addresses_that_the_dhcp_server_gave(cloud: StandingCloud) -> None:

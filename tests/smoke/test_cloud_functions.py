@@ -7,18 +7,27 @@ from __future__ import annotations
 import json
 import secrets
 import socket
-from collections.abc import Iterator
 
 import pytest
 
 from weir.base.cloud import OUTSIDE
 from weir.plan.cloud.names import INNER
 
-from .clouds import StandingCloud, ethernet, frames, mac, standing, udp
-from .test_cloud import CLOSED, IPV4, OPEN
-from .test_cloud import pytestmark as needs_what_clouds_need
+from .clouds import (
+    CLOSED,
+    EVERYBODY,
+    IPV4,
+    NEEDS_CLOUDS,
+    OPEN,
+    StandingCloud,
+    cloud_of_each,
+    ethernet,
+    frames,
+    mac,
+    udp,
+)
 
-pytestmark = needs_what_clouds_need
+pytestmark = NEEDS_CLOUDS
 
 TIMES = 5
 CHAIN = ("blue.dpi", "blue.firewall")
@@ -45,20 +54,12 @@ def tenants(security: str, isolation: str) -> str:
     )
 
 
-@pytest.fixture(
-    scope="module",
-    params=[
-        ("bridge-filter", "vxlan"),
-        pytest.param(("ovs-conntrack", "gre"), marks=pytest.mark.long),
-        pytest.param(("none", "vlan"), marks=pytest.mark.long),
-    ],
-    ids=lambda param: param[0],
+cloud = cloud_of_each(
+    tenants,
+    ("bridge-filter", "vxlan"),
+    pytest.param(("ovs-conntrack", "gre"), marks=pytest.mark.long),
+    pytest.param(("none", "vlan"), marks=pytest.mark.long),
 )
-def cloud(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[StandingCloud]:
-    with standing(tenants(*request.param), run_dir=tmp_path_factory.mktemp("run")) as made:
-        yield made
 
 
 def router_mac(cloud: StandingCloud) -> str:
@@ -87,19 +88,9 @@ def test_hosts_of_a_tenant_reach_each_other_without_its_functions(cloud: Standin
 
 def test_a_connection_from_outside_comes_through_the_functions(cloud: StandingCloud) -> None:
     before = [cloud.forwarded(one) for one in CHAIN]
-    with (
-        cloud.stack("blue.1", socket.SOCK_STREAM) as server,
-        cloud.stack(OUTSIDE, socket.SOCK_STREAM) as client,
-    ):
-        server.bind(("0.0.0.0", OPEN))
-        server.listen()
-        client.connect((cloud.instance("blue.1").floating, OPEN))
-        accepted, peer = server.accept()
-        with accepted, client.makefile("rb") as got:
-            payload = secrets.token_bytes(100_000)
-            accepted.sendall(payload)
-            assert got.read(len(payload)) == payload
-            assert peer[0] == cloud.topology.outside
+    floating = cloud.instance("blue.1").floating
+    assert floating is not None
+    assert cloud.fetches(OUTSIDE, floating, OPEN, "blue.1") == cloud.topology.outside
     assert all(cloud.forwarded(one) > first for one, first in zip(CHAIN, before, strict=True))
 
 
@@ -180,7 +171,7 @@ def test_a_function_reaches_nobody_of_another_tenant_with_the_same_addresses(clo
     function, other = cloud.instance("red.dpi"), cloud.instance("blue.1")
     secret = secrets.token_bytes(30)
     with cloud.wire(function.name) as sending, cloud.wire("blue.1") as wire, cloud.wire("blue.dpi") as second:
-        for to in (other.mac, cloud.instance("blue.dpi").mac, "ff:ff:ff:ff:ff:ff"):
+        for to in (other.mac, cloud.instance("blue.dpi").mac, EVERYBODY):
             for source in ("10.0.0.3", function.address):
                 packet = udp(source, other.address, (9, 9), secret)
                 sending.send(ethernet(to, function.mac, IPV4, packet))

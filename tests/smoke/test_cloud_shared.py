@@ -8,17 +8,26 @@ import json
 import secrets
 import socket
 import time
-from collections.abc import Iterator
 
 import pytest
 
 from weir.base.cloud import OUTSIDE
 
-from .clouds import StandingCloud, ethernet, frames, mac, standing, udp
-from .test_cloud import CLOSED, IPV4, OPEN
-from .test_cloud import pytestmark as needs_what_clouds_need
+from .clouds import (
+    CLOSED,
+    EVERYBODY,
+    IPV4,
+    NEEDS_CLOUDS,
+    OPEN,
+    StandingCloud,
+    cloud_of_each,
+    ethernet,
+    frames,
+    mac,
+    udp,
+)
 
-pytestmark = needs_what_clouds_need
+pytestmark = NEEDS_CLOUDS
 
 TIMES = 5
 CHAIN = ("shared.dpi", "shared.firewall")
@@ -46,20 +55,12 @@ def tenants(security: str, isolation: str) -> str:
     )
 
 
-@pytest.fixture(
-    scope="module",
-    params=[
-        pytest.param(("bridge-filter", "vxlan"), marks=pytest.mark.long),
-        ("ovs-conntrack", "vlan"),
-        pytest.param(("none", "gre"), marks=pytest.mark.long),
-    ],
-    ids=lambda param: param[0],
+cloud = cloud_of_each(
+    tenants,
+    pytest.param(("bridge-filter", "vxlan"), marks=pytest.mark.long),
+    ("ovs-conntrack", "vlan"),
+    pytest.param(("none", "gre"), marks=pytest.mark.long),
 )
-def cloud(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[StandingCloud]:
-    with standing(tenants(*request.param), run_dir=tmp_path_factory.mktemp("run")) as made:
-        yield made
 
 
 def quiet(cloud: StandingCloud) -> list[int]:
@@ -86,19 +87,9 @@ def test_who_shares_functions_reaches_the_outside_through_each_of_them_and_nobod
 
 @pytest.mark.parametrize("host", ["blue.1", "red.1", "plain.1"])
 def test_a_connection_from_outside_comes_by_the_same_way(cloud: StandingCloud, host: str) -> None:
-    before = quiet(cloud)
-    with (
-        cloud.stack(host, socket.SOCK_STREAM) as server,
-        cloud.stack(OUTSIDE, socket.SOCK_STREAM) as client,
-    ):
-        server.bind(("0.0.0.0", OPEN))
-        server.listen()
-        client.connect((cloud.instance(host).floating, OPEN))
-        accepted, _ = server.accept()
-        with accepted, client.makefile("rb") as got:
-            payload = secrets.token_bytes(100_000)
-            accepted.sendall(payload)
-            assert got.read(len(payload)) == payload
+    before, floating = quiet(cloud), cloud.instance(host).floating
+    assert floating is not None
+    assert cloud.fetches(OUTSIDE, floating, OPEN, host) == cloud.topology.outside
     more = [cloud.forwarded(one) > first for one, first in zip(CHAIN, before, strict=True)]
     assert more == [host != "plain.1"] * len(CHAIN)
 
@@ -137,6 +128,6 @@ def test_a_shared_function_hears_of_no_tenants_network(cloud: StandingCloud) -> 
     host = cloud.instance("blue.1")
     with cloud.wire("blue.1") as sending, cloud.wire("shared.dpi") as wire:
         packet = udp(host.address, "10.0.0.255", (9, 9), secret)
-        for to in ("ff:ff:ff:ff:ff:ff", cloud.instance("shared.dpi").mac):
+        for to in (EVERYBODY, cloud.instance("shared.dpi").mac):
             sending.send(ethernet(to, host.mac, IPV4, packet))
         assert not [frame for frame in frames(wire) if secret in frame]

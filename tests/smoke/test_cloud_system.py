@@ -19,11 +19,10 @@ from weir.fabric.cloud.system.run import console
 from weir.fabric.cloud.system.ssh import words
 from weir.fabric.cloud.system.tree import lacking
 
-from .clouds import StandingCloud, standing
-from .test_cloud import pytestmark as needs_what_clouds_need
+from .clouds import NEEDS_CLOUDS, StandingCloud, standing
 
 pytestmark = [
-    *needs_what_clouds_need,
+    *NEEDS_CLOUDS,
     pytest.mark.skipif(lacking() is not None, reason=f"no system for instances: {lacking()}"),
     pytest.mark.skipif(shutil.which("ssh") is None, reason="openssh-client is not installed"),
 ]

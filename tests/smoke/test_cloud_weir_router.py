@@ -12,11 +12,9 @@ import pytest
 
 from weir.base.cloud import OUTSIDE
 
-from .clouds import StandingCloud, frames, standing
-from .test_cloud import CLOSED, OPEN
-from .test_cloud import pytestmark as cloud_marks
+from .clouds import CLOSED, NEEDS_CLOUDS, OPEN, StandingCloud, frames, standing
 
-pytestmark = cloud_marks
+pytestmark = NEEDS_CLOUDS
 
 INGRESS = [{"protocol": "tcp", "ports": [OPEN, OPEN]}, {"protocol": "icmp"}]
 CLOUD = {

@@ -19,10 +19,9 @@ from weir.fabric.host_graph.intended import of_steps
 from weir.lab import load_lab
 from weir.plan.cloud.names import InstancePort
 
-from .clouds import standing
-from .test_cloud import pytestmark as needs_what_clouds_need
+from .clouds import NEEDS_CLOUDS, standing
 
-pytestmark = needs_what_clouds_need
+pytestmark = NEEDS_CLOUDS
 Said = tuple[str, str, str]
 
 

@@ -15,12 +15,11 @@ from weir import fabric
 from weir.base.cloud import CloudTopology
 from weir.plan import Step
 
-from .clouds import planned
+from .clouds import NEEDS_CLOUDS, planned
 from .killed import kill, survived
 from .surroundings import Surroundings
-from .test_cloud import pytestmark as needs_what_clouds_need
 
-pytestmark = needs_what_clouds_need
+pytestmark = NEEDS_CLOUDS
 
 DEPLOY, DESTROY = ("doing", "done", "recorded"), ("undoing", "undone", "forgotten")
 SMALL = {

@@ -16,11 +16,11 @@ from weir.cli.exits import OK
 from weir.fabric import namespace
 from weir.results.tenants import Tenants, TenantsTcp
 
-from .test_cloud import pytestmark as cloud_marks
+from .clouds import NEEDS_CLOUDS
 from .test_cloud_weir_router import CLOUD
 from .test_measured_cloud import FAR_TOO_MUCH, LIGHT, WEIR, accounted, measured
 
-pytestmark = cloud_marks
+pytestmark = NEEDS_CLOUDS
 
 LAB = """weir: 1
 name: routed

@@ -25,10 +25,10 @@ from weir.results.verification import Verification
 from weir.verify.driver import CloudError, StackWanted
 from weir.verify.drivers.local import LocalDriver
 
-from .test_cloud import pytestmark as needs_what_clouds_need
+from .clouds import NEEDS_CLOUDS
 
 pytestmark = [
-    *needs_what_clouds_need,
+    *NEEDS_CLOUDS,
     pytest.mark.skipif(lacking() is not None, reason=f"no system for instances: {lacking()}"),
     pytest.mark.skipif(shutil.which("ssh") is None, reason="openssh-client is not installed"),
 ]

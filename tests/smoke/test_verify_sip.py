@@ -22,7 +22,7 @@ from weir.lab.application import Application
 from weir.results.verification import CaseResult, Verification
 from weir.verify.sip.functions import needs
 
-from .test_cloud import pytestmark as needs_what_clouds_need
+from .clouds import NEEDS_CLOUDS
 from .test_verify_local import WEIR, broken, only, untouched, verify
 
 
@@ -36,7 +36,7 @@ def lacking() -> str | None:
 
 
 pytestmark = [
-    *needs_what_clouds_need,
+    *NEEDS_CLOUDS,
     pytest.mark.skipif(lacking() is not None, reason=f"no calls: {lacking()}"),
     pytest.mark.usefixtures("untouched"),
 ]
