@@ -97,11 +97,28 @@ place(struct weir_area *area)
 }
 
 void
+start_loop(void)
+{
+	static const struct weir_loop_options options = {.stall_threshold_us = {1000}};
+
+	weir_loops_start(&options);
+}
+
+void
 configure(const struct weir_stream_config *config)
 {
 	struct weir_error error;
 
 	assert_int_equal(weir_streams_configure(config, 1, &error), 0);
+}
+
+void
+run_tester(const struct weir_stream_config *config)
+{
+	place(generator);
+	place(receiver);
+	configure(config);
+	start_loop();
 }
 
 void

@@ -27,8 +27,12 @@ int free_tester(void **state);
 
 /* Gives the area to the polling loop, which does not run. */
 void place(struct weir_area *area);
+/* The loop runs; it has stalled where it takes longer than a millisecond. */
+void start_loop(void);
 /* The only stream from here on. */
 void configure(const struct weir_stream_config *config);
+/* Generator and receiver with that stream, and the loop that polls them. */
+void run_tester(const struct weir_stream_config *config);
 void start_run(double rate_pps, uint64_t duration_ns, uint64_t drain_ns);
 /* Waits for the end of the run, a second at most; the counts of its stream. */
 struct weir_stream_count wait_for_end(void);

@@ -15,7 +15,6 @@
 #define MS_NS 1000000ull
 #define TOGETHER 1000
 
-static const struct weir_loop_options options = {.stall_threshold_us = {1000}};
 static struct weir_losses losses;
 static struct weir_histogram histogram;
 static struct weir_delays delays;
@@ -97,7 +96,7 @@ a_run_that_is_finished_counts_as_if_its_time_were_over(void **state)
 	(void)state;
 	place(generator);
 	place(receiver);
-	weir_loops_start(&options);
+	start_loop();
 	for (unsigned int poisson = 0; poisson < 2; poisson++) {
 		struct weir_stream_count count;
 		struct weir_error error;
@@ -133,10 +132,7 @@ a_look_shows_what_is_missing_and_when_it_was_noticed(void **state)
 	uint64_t start_tsc, ms = rte_get_tsc_hz() / 1000;
 
 	(void)state;
-	place(generator);
-	place(receiver);
-	configure(&config);
-	weir_loops_start(&options);
+	run_tester(&config);
 	start_run(1, MS_NS, 0);
 	wait_for_end();
 	weir_loops_stop(); /* from here on its counters are the test's */

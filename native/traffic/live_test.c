@@ -19,7 +19,6 @@
 #define LOOKS_MOST 1000000
 #define REFUSED 100000
 
-static const struct weir_loop_options options = {.stall_threshold_us = {1000}};
 static struct weir_bucket_ns buckets[WEIR_DELAY_BUCKETS_MAX];
 
 /* The polling thread stays on its CPU; this one may go to another, and then both run at once. */
@@ -63,7 +62,7 @@ start(void)
 	receive = receiver->poll;
 	receiver->poll = receive_every_other_time;
 	configure(&config);
-	weir_loops_start(&options);
+	start_loop();
 	assert_int_not_equal(weir_run_start(&run, &error), -1);
 }
 

@@ -13,17 +13,6 @@
 
 #define MS_NS 1000000ull
 
-static const struct weir_loop_options options = {.stall_threshold_us = {1000}};
-
-static void
-stand(const struct weir_stream_config *config)
-{
-	place(generator);
-	place(receiver);
-	configure(config);
-	weir_loops_start(&options);
-}
-
 static void
 all_that_a_run_sends_arrives_once_and_in_order(void **state)
 {
@@ -31,7 +20,7 @@ all_that_a_run_sends_arrives_once_and_in_order(void **state)
 	struct weir_stream_count count;
 
 	(void)state;
-	stand(&config);
+	run_tester(&config);
 	start_run(100000, 50 * MS_NS, 100 * MS_NS);
 	count = wait_for_end();
 	assert_int_equal(count.intended, 5000);
@@ -55,7 +44,7 @@ a_burst_sends_exactly_its_packets_as_fast_as_it_can(void **state)
 	struct weir_error error;
 
 	(void)state;
-	stand(&config);
+	run_tester(&config);
 	assert_int_not_equal(weir_run_start(&burst, &error), -1);
 	count = wait_for_end();
 	assert_int_equal(count.intended, 1000);
@@ -81,7 +70,7 @@ a_schedule_is_refused_of_no_rate_and_of_times_that_do_not_go_up(void **state)
 	(void)state;
 	place(generator);
 	configure(&config);
-	weir_loops_start(&options);
+	start_loop();
 	assert_int_equal(weir_run_start(&run, &error), -1);
 	assert_string_equal(error.where, "then");
 	run.rates_pps = &some;
@@ -109,7 +98,7 @@ run_of_a_schedule(bool poisson)
 	struct weir_error error;
 
 	config.poisson = poisson;
-	stand(&config);
+	run_tester(&config);
 	assert_int_not_equal(weir_run_start(&scheduled, &error), -1);
 	count = wait_for_end();
 	/* Without the core at the end the last of them may be missing. */
@@ -144,7 +133,7 @@ a_poisson_run_intends_what_its_process_draws(void **state)
 	place(generator);
 	place(receiver); /* keeps the ring empty */
 	configure(&config);
-	weir_loops_start(&options);
+	start_loop();
 	for (unsigned int i = 0; i < 10; i++) {
 		struct weir_stream_count count;
 
@@ -184,138 +173,11 @@ the_clock_starts_when_the_loops_run(void **state)
 	place(&slow);
 	place(generator);
 	configure(&config);
-	weir_loops_start(&options);
+	start_loop();
 	start_run(1000, 5 * MS_NS, 0);
 	assert_int_not_equal(awake_tsc, 0);
 	assert_true(weir_stream_at(0)->sender.pacing.start_tsc >= awake_tsc);
 	weir_loops_stop();
-}
-
-static bool away;
-static bool asleep; /* the host takes the core; else an area works */
-
-/* Takes the core away once, for 50 ms, when 1,000 packets have been sent: longer than a busy
- * machine does, and in a run that is ten times as long. */
-static uint32_t
-go_away(struct weir_area *area, uint64_t now_tsc)
-{
-	(void)area;
-	(void)now_tsc;
-	if (!away && weir_stream_at(0)->sender.offered >= 1000) {
-		away = true;
-		(asleep ? rte_delay_us_sleep : rte_delay_us_block)(50000);
-	}
-	return 0;
-}
-
-/* Otherwise what was held back would look as fast as the rest ("coordinated omission"). */
-static void
-a_generator_that_was_away_shows_in_its_lateness_and_in_the_latency(void **state)
-{
-	struct weir_stream_config config = stream_of(template_of(false, false, false), 64);
-	/* The loop polls it until free_tester(). */
-	static struct weir_area absent = {.poll = go_away, .name = "absent"};
-
-	(void)state;
-	for (unsigned int poisson = 0; poisson < 2; poisson++) {
-		struct weir_stream_count count;
-
-		config.poisson = poisson;
-		weir_loops_stop(); /* it would be away at once, for the packets of the run before */
-		away = asleep = false;
-		weir_areas_clear();
-		absent.core = weir_core_number(0);
-		place(&absent);
-		stand(&config);
-		start_run(10000, 500 * MS_NS, 100 * MS_NS);
-		count = wait_for_end();
-		assert_true(away);
-		assert_int_equal(count.lateness.count, count.offered);
-		assert_true(count.lateness.max >= 49e6);
-		assert_true(count.latency.max >= 49e6);
-		/* Of some 5,000 packets, 500 were due in these 50 ms: half of them waited 25 ms. */
-		assert_true(count.lateness.p99 >= 40e6);
-		assert_true(count.latency.p99 >= 40e6);
-		assert_true(count.lateness.min < 1e6);
-	}
-}
-
-/* Of 5,000 packets, 500 are due while the core is away: they are not made up for where slices tell
- * when that was, and they count as due in those slices alone. */
-static void
-what_was_due_while_the_host_had_the_core_is_skipped_in_a_run_of_slices(void **state)
-{
-	struct weir_stream_config config = stream_of(template_of(false, false, false), 64);
-	/* The loop polls it until free_tester(). */
-	static struct weir_area absent = {.poll = go_away, .name = "absent"};
-	const double rate_pps = 10000;
-	const struct weir_run_options sliced = {
-		.rates_pps = &rate_pps,
-		.duration_ns = 500 * MS_NS,
-		.drain_ns = 100 * MS_NS,
-		.slice_ns = MS_NS,
-		.skip = true,
-	};
-	uint64_t due = 0, offered = 0, delivered = 0, most_offered = 0;
-	struct weir_stream_count count;
-	struct weir_error error;
-
-	(void)state;
-	/* Again where the host took the core so often that most packets were sent behind a gap. */
-	for (unsigned int i = 0; i < 20; i++) {
-		weir_loops_stop();
-		away = false;
-		asleep = true;
-		weir_areas_clear();
-		absent.core = weir_core_number(0);
-		place(&absent);
-		stand(&config);
-		assert_int_not_equal(weir_run_start(&sliced, &error), -1);
-		count = wait_for_end();
-		if (count.lateness.p90 < 5e6 && count.latency.p90 < 20e6)
-			break;
-	}
-	assert_int_equal(count.intended, 5000);
-	/* Those are skipped that were due while the latest packet waited; but the generator may
-	 * have its turn before the loop looks at the gap. */
-	assert_true(count.lateness.max >= 49e6);
-	assert_true(count.offered <= 5000 - (uint64_t)(count.lateness.max * rate_pps / 1e9) + 32);
-	assert_int_equal(count.delivered + count.tx_refused, count.offered);
-	assert_int_equal(count.duplicates + count.reordered + count.too_late, 0);
-	for (unsigned int slice = 0; slice < 500; slice++) {
-		struct weir_slice_count found;
-
-		weir_stream_slice(0, slice, &found);
-		due += found.due;
-		offered += found.offered;
-		delivered += found.delivered;
-		most_offered = RTE_MAX(most_offered, found.offered);
-		assert_true(found.delivered <= found.offered);
-		assert_true(found.offered <= found.due);
-	}
-	assert_int_equal(due, 5000);
-	assert_int_equal(offered, count.offered);
-	assert_int_equal(delivered, count.delivered);
-	assert_int_equal(most_offered, 10);
-	/* Nobody made up for it: what was sent was hardly late. */
-	assert_true(count.lateness.p90 < 5e6);
-	assert_true(count.latency.p90 < 20e6);
-}
-
-static void
-without_a_rate_nothing_is_late_and_latency_begins_with_the_sending(void **state)
-{
-	struct weir_stream_config config = stream_of(template_of(false, false, false), 64);
-	struct weir_stream_count count;
-
-	(void)state;
-	stand(&config);
-	start_run(0, 5 * MS_NS, 100 * MS_NS);
-	count = wait_for_end();
-	assert_int_equal(count.lateness.count, 0);
-	assert_int_equal(count.latency.count, count.delivered);
-	assert_true(count.latency.min < 1e6);
-	assert_int_equal(count.negative, 0);
 }
 
 static void
@@ -326,7 +188,7 @@ the_counts_stand_once_the_run_is_done(void **state)
 	struct rte_mbuf *late;
 
 	(void)state;
-	stand(&config);
+	run_tester(&config);
 	start_run(10000, 10 * MS_NS, 100 * MS_NS);
 	before = wait_for_end();
 	/* One that the system under test held back. */
@@ -347,7 +209,7 @@ a_stopped_run_has_ended_and_sends_no_more(void **state)
 	uint64_t offered;
 
 	(void)state;
-	stand(&config);
+	run_tester(&config);
 	start_run(10000, 1000 * MS_NS, 0);
 	rte_delay_us_sleep(20000);
 	weir_loops_stop();
@@ -372,7 +234,7 @@ a_second_run_is_refused_while_one_goes_on(void **state)
 	(void)state;
 	place(generator);
 	configure(&config);
-	weir_loops_start(&options);
+	start_loop();
 	start_run(10000, 1000 * MS_NS, 0);
 	assert_int_equal(weir_run_start(&second, &error), -1);
 	assert_string_equal(error.code, "bad_state");
@@ -393,9 +255,6 @@ main(void)
 		TESTER(a_poisson_run_follows_its_schedule_in_the_mean),
 		TESTER(a_poisson_run_intends_what_its_process_draws),
 		TESTER(the_clock_starts_when_the_loops_run),
-		TESTER(a_generator_that_was_away_shows_in_its_lateness_and_in_the_latency),
-		TESTER(what_was_due_while_the_host_had_the_core_is_skipped_in_a_run_of_slices),
-		TESTER(without_a_rate_nothing_is_late_and_latency_begins_with_the_sending),
 		TESTER(the_counts_stand_once_the_run_is_done),
 		TESTER(a_stopped_run_has_ended_and_sends_no_more),
 		TESTER(a_second_run_is_refused_while_one_goes_on),

@@ -13,8 +13,6 @@
 
 #define MS_NS 1000000ull
 
-static const struct weir_loop_options options = {.stall_threshold_us = {1000}};
-
 /* Runs a millisecond of `most` packets, again where the host took the whole of it from the
  * generator; packets sent, 1 to `most`. */
 static uint16_t
@@ -46,7 +44,7 @@ packets_in_a_ring_outlive_the_streams_that_sent_them(void **state)
 	(void)state;
 	place(generator);
 	configure(&config);
-	weir_loops_start(&options);
+	start_loop();
 	first = sent_in_a_run(MOST);
 	pool = weir_stream_at(0)->sender.pool;
 

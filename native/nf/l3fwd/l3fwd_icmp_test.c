@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a router with addresses says by ICMP, to whom, how often, and about what it says nothing. */
+/* Which errors a router with addresses tells by ICMP and ICMPv6, to whom, and how much it quotes.
+ */
 #include "station_fixture_test.h"
 
 #include <string.h>
@@ -221,162 +222,6 @@ ipv6_has_the_same_by_icmpv6(void **state)
 	complains_about_ipv6(&packet, 1, 3, 0, 58);
 }
 
-/* It is dropped, and nobody told. */
-static void
-says_nothing_about(const struct frame *frame, const char *reason)
-{
-	uint64_t before = dropped(reason);
-
-	arrives(LEFT, frame);
-	nothing_leaves();
-	assert_int_equal(dropped(reason), before + 1);
-	all_is_accounted_for();
-}
-
-static void
-nothing_is_said_about_errors_later_fragments_and_what_was_sent_to_many(void **state)
-{
-	static const uint8_t errors[] = {3, 4, 5, 11, 12};
-	static const char inside[28] = "\x45\0\0\x1c\0\0\0\0\x40\x11";
-	struct frame frame;
-
-	(void)state;
-	start_router(NULL, NULL);
-	for (size_t i = 0; i < RTE_DIM(errors); i++) {
-		frame.size = weir_test_ipv4_frame(
-			&(struct weir_test_ipv4){.src = "10.0.1.2",
-						 .dst = "198.51.100.1",
-						 .protocol = IPPROTO_ICMP,
-						 .icmp_type = errors[i],
-						 .payload = inside,
-						 .payload_bytes = sizeof(inside),
-						 .ttl = 1},
-			frame.bytes);
-		says_nothing_about(&frame, "ttl_expired");
-	}
-	frame.size = weir_test_ipv4_frame(&(struct weir_test_ipv4){.src = "10.0.1.2",
-								   .dst = "198.51.100.1",
-								   .fragment_offset_bytes = 64,
-								   .payload = inside,
-								   .payload_bytes = sizeof(inside),
-								   .ttl = 1},
-					  frame.bytes);
-	says_nothing_about(&frame, "ttl_expired");
-	frame = ipv4_to("198.51.100.1", 1, 10);
-	memset(frame.bytes, 0xff, 6);
-	says_nothing_about(&frame, "link_broadcast");
-	frame = ipv4_to("224.0.0.9", 1, 10);
-	says_nothing_about(&frame, "multicast");
-	frame = ipv4_to("10.0.2.255", 64, 10); /* a directed broadcast: RFC 2644 */
-	says_nothing_about(&frame, "for_router");
-	frame = ipv4_to("198.51.100.1", 1, 10);
-	memset(frame.bytes + 6, 0xff, 6); /* from a group: nobody to tell */
-	says_nothing_about(&frame, "ttl_expired");
-	frame = ipv6_to("2001:db8:ffff::1", 1, 10);
-	frame.bytes[20] = 58; /* an ICMPv6 error: type 4 */
-	says_nothing_about(&frame, "ttl_expired");
-}
-
-static void
-errors_are_ten_at_once_and_then_at_their_rate(void **state)
-{
-	const struct frame packet = ipv4_to("198.51.100.1", 1, 10);
-	struct frame error;
-	unsigned int told = 0;
-
-	(void)state;
-	start_router("icmp_errors_pps", "5");
-	for (unsigned int i = 0; i < 50; i++)
-		arrives(LEFT, &packet);
-	while (leaves(LEFT, &error))
-		told++;
-	assert_int_equal(told, 10);
-	pass_ms(1010);
-	for (unsigned int i = 0; i < 50; i++)
-		arrives(LEFT, &packet);
-	while (leaves(LEFT, &error))
-		told++;
-	assert_int_equal(told, 15);
-	assert_int_equal(dropped("ttl_expired"), 100);
-	all_is_accounted_for();
-	start_router("icmp_errors_pps", "0");
-	arrives(LEFT, &packet);
-	nothing_leaves();
-}
-
-static void
-an_echo_request_to_either_address_is_answered(void **state)
-{
-	static const char *const addresses[] = {"10.0.1.1", "10.0.2.1"};
-	static const char data[] = "are you there?";
-	struct frame request, reply, wanted;
-
-	(void)state;
-	start_router(NULL, NULL);
-	for (size_t i = 0; i < RTE_DIM(addresses); i++) {
-		struct weir_test_ipv4 what = {.src = "10.0.1.2",
-					      .dst = addresses[i],
-					      .protocol = IPPROTO_ICMP,
-					      .src_port = 0x1234,
-					      .payload = data,
-					      .payload_bytes = sizeof(data)};
-
-		request.size = weir_test_ipv4_frame(&what, request.bytes);
-		memcpy(request.bytes, LEFT_MAC HOST_MAC, 12);
-		arrives(LEFT, &request);
-		assert_true(leaves(LEFT, &reply));
-		what.src = addresses[i];
-		what.dst = "10.0.1.2";
-		wanted.size = weir_test_ipv4_frame(&what, wanted.bytes);
-		assert_memory_equal(reply.bytes, HOST_MAC LEFT_MAC, 12);
-		assert_memory_equal(reply.bytes + 14, wanted.bytes + 14, 20);
-		assert_int_equal(reply.bytes[34], 0);
-		assert_memory_equal(reply.bytes + 38, wanted.bytes + 38, wanted.size - 38);
-	}
-	request.bytes[36] ^= 1; /* its checksum */
-	arrives(LEFT, &request);
-	nothing_leaves();
-	all_is_accounted_for();
-}
-
-static void
-an_ipv6_echo_request_is_answered(void **state)
-{
-	struct frame request = ipv6_to("2001:db8:2::1", 64, 24), reply, checked;
-
-	(void)state;
-	start_router(NULL, NULL);
-	request.bytes[20] = 58;
-	memcpy(request.bytes + 54, "\x80\0\0\0\x12\x34\0\1", 8);
-	set_icmpv6_checksum(&request);
-	arrives(LEFT, &request);
-	assert_true(leaves(LEFT, &reply));
-	assert_memory_equal(reply.bytes, HOST_MAC LEFT_MAC, 12);
-	assert_memory_equal(reply.bytes + 22, request.bytes + 38, 16);
-	assert_memory_equal(reply.bytes + 38, request.bytes + 22, 16);
-	assert_int_equal(reply.bytes[54], 129);
-	assert_memory_equal(reply.bytes + 58, request.bytes + 58, request.size - 58);
-	checked = reply;
-	set_icmpv6_checksum(&checked);
-	assert_memory_equal(checked.bytes, reply.bytes, reply.size);
-	assert_int_equal(reply.size, request.size);
-}
-
-static void
-without_addresses_all_is_silent_as_ever(void **state)
-{
-	static const char *const options[][2] = {
-		{"src_mac", SRC_MAC}, {"dst_mac", "02:00:00:00:00:0b"}, {NULL, NULL}};
-	const struct weir_test_ipv4 dying = {.ttl = 1};
-
-	(void)state;
-	start(options);
-	assert_true(weir_nf_l3fwd.idle(l3fwd));
-	assert_string_equal(pass(weir_test_ipv4_packet(&dying)), "ttl_expired");
-	end(NULL);
-	l3fwd = NULL;
-}
-
 int
 main(void)
 {
@@ -391,12 +236,6 @@ main(void)
 		cmocka_unit_test(the_mtu_of_a_link_holds_for_later_packets_of_a_flow_too),
 		cmocka_unit_test(time_that_is_up_is_told_of_known_flows_too),
 		cmocka_unit_test(ipv6_has_the_same_by_icmpv6),
-		cmocka_unit_test(
-			nothing_is_said_about_errors_later_fragments_and_what_was_sent_to_many),
-		cmocka_unit_test(errors_are_ten_at_once_and_then_at_their_rate),
-		cmocka_unit_test(an_echo_request_to_either_address_is_answered),
-		cmocka_unit_test(an_ipv6_echo_request_is_answered),
-		cmocka_unit_test(without_addresses_all_is_silent_as_ever),
 	};
 
 	return cmocka_run_group_tests_name("l3fwd_icmp", tests, weir_test_eal, end_router);
