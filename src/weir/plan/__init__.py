@@ -6,7 +6,8 @@ from __future__ import annotations
 from weir.base.step import Step
 from weir.base.topology import deployment_id
 from weir.plan.data_plane import LOG, SOCKET
-from weir.plan.plan import Plan, configure, steps, streams
+from weir.plan.plan import Plan, configure, steps
+from weir.plan.streams import streams
 from weir.plan.topology import PlanError, build_topology, loopback
 from weir.plan.tuning import Tuning, tuning, tuning_steps
 

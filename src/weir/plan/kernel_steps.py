@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Steps for functions that Linux does in a network namespace, once its interfaces are there; their addresses,
-and the prefixes of the tester's two ends.
-
-Link i of a chain is the IPv4 network 169.254.(i+1).0/30 (RFC 3927, which reserves 169.254.0.0/24) and the
-IPv6 network fd57:6569:72:i::/64 (RFC 4193); its left end has number 1 and its right end number 2.
+"""Steps for functions that Linux does in a network namespace, once its interfaces are there.
 
 Nothing but the tester's packets may come out of such a namespace: no duplicate address detection, no router
 solicitations, no redirects, and the one report of multicast groups that IPv6 insists on (RFC 3810) at once,
@@ -12,11 +8,8 @@ before anybody measures.
 
 from __future__ import annotations
 
-import ipaddress
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Literal
 
 from weir.base.node import KernelFunction, Node, Port, ProgramFunction
 from weir.base.si import MS_PER_S
@@ -24,19 +17,11 @@ from weir.base.step import Step
 from weir.base.topology import Topology
 from weir.lab.kernel import SIDES, filled
 from weir.lab.lab import Lab
-from weir.lab.packet_fields import PacketFields
-from weir.lab.traffic import Traffic
+from weir.plan.function_addresses import VERSIONS, addresses, ends, prefixes
 from weir.plan.function_steps import commands_step, control_group_step
 from weir.plan.memory import memory_mb, programs_memory_mb, queue_size
-from weir.plan.topology import PlanError, station
 from weir.technology.kernel_links import silent_namespace
 
-Prefix = ipaddress.IPv4Network | ipaddress.IPv6Network
-Version = Literal[4, 6]
-VERSIONS: tuple[Version, ...] = (4, 6)
-_LENGTH = {4: 30, 6: 64}
-_RADIX = 32768  # WEIR_FLOW_RADIX: a varied field has so many values at most
-_Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 _PORTS = ("default", *SIDES)
 _FORWARDING = [
     "net.ipv4.ip_forward=1",
@@ -312,81 +297,3 @@ def _function_name(topology: Topology, lab: Lab, node: Node) -> str:
     """As the lab calls it."""
     chain = next(one for one in lab.chains() if one.name == topology.chain)
     return chain.functions[topology.functions().index(node)]
-
-
-@dataclass(frozen=True)
-class Addresses:
-    """Of one port, and of who is at the other end of its link."""
-
-    own: Mapping[Version, str]
-    """With the length of the prefix."""
-    gateway: Mapping[Version, str]
-    gateway_mac: str
-
-
-def addresses(topology: Topology, port: Port) -> Addresses:
-    """Those of one port's link."""
-    at_left = topology.links[port.link].left == port.name
-    own, other = (1, 2) if at_left else (2, 1)
-    return Addresses(
-        own={version: f"{_host(version, port.link, own)}/{_LENGTH[version]}" for version in VERSIONS},
-        gateway={version: _host(version, port.link, other) for version in VERSIONS},
-        gateway_mac=station(topology, port).mac,
-    )
-
-
-def _host(version: Version, link: int, number: int) -> str:
-    text = f"169.254.{link + 1}.{number}" if version == 4 else f"fd57:6569:72:{link:x}::{number}"
-    return str(ipaddress.ip_address(text))
-
-
-def ends(traffic: Traffic, version: Version) -> tuple[str, str]:
-    """First address of the tester's left end and of its right one; of the other version of IP the default."""
-    return traffic.addresses() if traffic.ip == version else Traffic(ip=version).addresses()
-
-
-def prefixes(traffic: Traffic, version: Version) -> tuple[tuple[Prefix, ...], tuple[Prefix, ...]]:
-    """What covers all addresses of the left end, and of the right one: one prefix each where they stay apart.
-
-    PlanError if both ends share addresses: no route could tell them apart.
-    """
-    fields = traffic.fields if traffic.ip == version else PacketFields()
-    ranges = [
-        (min(said.addresses(), key=int), max(said.addresses(), key=int)) if said else _range(first, traffic)
-        for first, said in zip(ends(traffic, version), (fields.src_ip, fields.dst_ip), strict=True)
-    ]
-    covering = [_covering(*one) for one in ranges]
-    if not covering[0].overlaps(covering[1]):
-        return (covering[0],), (covering[1],)
-    (left_first, left_last), (right_first, right_last) = ranges
-    if int(left_first) <= int(right_last) and int(right_first) <= int(left_last):
-        raise PlanError(
-            f"Linux cannot route between the tester's ends: addresses from {left_first} to {left_last} are "
-            f"at the left, and from {right_first} to {right_last} at the right; expected ranges apart: other "
-            "traffic.left.address or traffic.right.address, fewer flows, or kernel.addressing: none"
-        )
-    return _exact(left_first, left_last), _exact(right_first, right_last)
-
-
-def _range(first: str, traffic: Traffic) -> tuple[_Address, _Address]:
-    """First and last address of an end, as source in one direction and as destination in the other.
-
-    Of two varied addresses the second one goes up by three from flow to flow (native/traffic/flows.c).
-    """
-    address = ipaddress.ip_address(first)
-    if traffic.connections is not None:
-        return address, address + max(traffic.connections.clients, traffic.connections.servers) - 1
-    varied = len({"src_ip", "dst_ip"} & set(traffic.flows.vary))
-    step = {0: 0, 1: 1, 2: 3}[varied]
-    return address, address + min(_RADIX - 1, step * (traffic.flows.count - 1))
-
-
-def _exact(first: _Address, last: _Address) -> tuple[Prefix, ...]:
-    if isinstance(first, ipaddress.IPv4Address) and isinstance(last, ipaddress.IPv4Address):
-        return tuple(ipaddress.summarize_address_range(first, last))
-    return tuple(ipaddress.summarize_address_range(ipaddress.IPv6Address(first), ipaddress.IPv6Address(last)))
-
-
-def _covering(first: _Address, last: _Address) -> Prefix:
-    length = first.max_prefixlen - (int(first) ^ int(last)).bit_length()
-    return ipaddress.ip_network(f"{first}/{length}", strict=False)

@@ -14,7 +14,7 @@ from weir.lab.nf import NfOption, Scalar, network_functions
 from weir.lab.problem import did_you_mean
 from weir.lab.traffic import Traffic
 from weir.plan.architecture import native_options
-from weir.plan.plan import flows, frame_size, packet_fields, template
+from weir.plan.streams import flows, frame_size, packet_fields, template
 from weir.protocol.configuration import ChainArea, Configure, PathConfig, PortConfig, Request, StageConfig
 from weir.protocol.errors import refusing
 from weir.protocol.traffic import StreamConfig

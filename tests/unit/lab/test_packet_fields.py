@@ -13,7 +13,7 @@ from weir.lab.lab import Lab
 from weir.lab.packet_fields import PacketFields
 from weir.lab.traffic import Traffic
 from weir.lab.traffic_check import traffic_complaints
-from weir.plan.plan import packet_fields
+from weir.plan.streams import packet_fields
 
 LAB = {"weir": 1, "name": "x", "chain": [["f"]], "technology": "direct", "functions": {"f": {"nf": "l2fwd"}}}
 

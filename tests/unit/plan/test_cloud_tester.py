@@ -12,7 +12,7 @@ from weir.plan import PlanError
 from weir.plan.cloud import cloud_steps, cloud_topology, measured_topology
 from weir.plan.cloud.data_plane import cloud_configuration
 from weir.plan.cloud.tester import RECEIVER, TO_PORT, tenant_streams
-from weir.plan.plan import frame_size
+from weir.plan.streams import frame_size
 
 DEPLOYMENT = "cloud-12345678"
 TENANTS = TenantsFile(

@@ -13,7 +13,7 @@ from weir.base.topology import Topology
 from weir.lab import Lab
 from weir.lab.lab import MAX_FUNCTIONS
 from weir.plan import PlanError, Step
-from weir.plan.kernel_steps import prefixes
+from weir.plan.function_addresses import prefixes
 from weir.plan.switch_areas import require_modelled
 
 TOKEN = "0badcafe"

@@ -14,7 +14,7 @@ from weir.base.cloud import OUTSIDE, CloudTopology
 from weir.lab.tenants import TenantsFile
 from weir.plan.cloud.tester import FIRST_PORT, RECEIVER, TO_PORT
 from weir.plan.cloud.topology import cloud_tester, cloud_topology, with_tester
-from weir.plan.plan import frame_size
+from weir.plan.streams import frame_size
 from weir.plan.topology import PlanError
 from weir.protocol.errors import refusing
 from weir.protocol.traffic import FlowConfig, StreamConfig, Template, TrafficConfigure

@@ -14,7 +14,8 @@ from weir.base.step import Step
 from weir.lab.tenants import TenantsFile
 from weir.plan.cloud import names
 from weir.plan.cloud.parts import ruleset
-from weir.plan.plan import NETNS_DIRECTORY, frame_size
+from weir.plan.plan import NETNS_DIRECTORY
+from weir.plan.streams import frame_size
 from weir.protocol.configuration import AreaConfig, PortConfig, TesterArea
 from weir.protocol.errors import refusing
 from weir.protocol.traffic import FlowConfig, StreamConfig, Template, TrafficConfigure
