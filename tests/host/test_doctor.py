@@ -7,7 +7,6 @@ import json
 import os
 import resource
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from tests.weir_command import WEIR
 from weir.cli.doctor import EXIT_CODES
 from weir.fabric.host.guest import TIMEOUT_S, kvm
 from weir.fabric.host.reading import facts
@@ -243,7 +243,7 @@ def test_a_kvm_child_that_says_nothing_counts_as_hanging(
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    argv = [sys.executable, "-c", "from weir.cli.main import main; main()", "doctor", *arguments]
+    argv = [*WEIR, "doctor", *arguments]
     return subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
 
 

@@ -12,7 +12,6 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -21,6 +20,7 @@ from typing import Any
 
 import pytest
 
+from tests.weir_command import WEIR
 from weir.cli.exits import FAILED, OK
 from weir.fabric import process
 from weir.results.verification import CaseResult, Verification
@@ -33,7 +33,6 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("keystone-manage") is None, reason="no OpenStack is installed here"),
     pytest.mark.skipif(os.geteuid() != 0, reason="needs root"),
 ]
-WEIR = (sys.executable, "-c", "from weir.cli.main import main; main()")
 SUT = """weir: 1
 name: zed
 description: OpenStack Zed on this host, servers emulated (QEMU TCG)

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +15,7 @@ from scapy.layers.l2 import ARP, Ether
 from scapy.packet import Packet, Raw
 from scapy.utils import wrpcap
 
+from tests.weir_command import WEIR
 from weir.lab import Lab, load_lab
 from weir.lab.capture import Capture
 from weir.lab.traffic import Traffic
@@ -33,7 +33,6 @@ pytestmark = [
 ]
 
 LOAD_PPS, DURATION_S = 500, 0.199  # no frame is due with the end, when a sender may be late
-WEIR = [sys.executable, "-c", "from weir.cli.main import main; main()"]
 ETHER = Ether(src="02:00:00:00:00:0a", dst="02:00:00:00:00:0b")
 FRAMES = [
     ETHER / IP(src="10.1.2.3", dst="192.0.2.9") / UDP(sport=2000, dport=53) / Raw(b"question"),

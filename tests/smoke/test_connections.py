@@ -7,13 +7,13 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.weir_command import WEIR
 from weir import fabric
 from weir.fabric import namespace
 from weir.fabric.function.connections import followed, forget
@@ -30,7 +30,6 @@ pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="makes namespaces and processes: run as root"),
 ]
 
-WEIR = [sys.executable, "-c", "from weir.cli.main import main; main()"]
 MIX = (
     "{port: 80, transactions: 2, answer_bytes: 20000}, "
     "{l4: udp, port: 80, request_bytes: 60, answer_bytes: 300, weight: 2}"

@@ -19,6 +19,7 @@ from scapy.layers.l2 import Ether
 from scapy.utils import wrpcap
 from typer.testing import CliRunner
 
+from tests.weir_command import WEIR
 from weir.cli.exits import FAILED, INTERRUPTED, USAGE
 from weir.cli.main import app
 from weir.fabric import FabricError
@@ -229,7 +230,7 @@ def request(chain: str, pcap: Path | None = None, *, fastpath: bool = False) -> 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_what_stops_a_service_ends_lean_and_its_programs(number: int) -> None:
     weir = subprocess.Popen(
-        [sys.executable, "-c", "from weir.cli.main import main; main()", "lean", CHAIN, "--launches", "100"],
+        [*WEIR, "lean", CHAIN, "--launches", "100"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     children = Path(f"/proc/{weir.pid}/task/{weir.pid}/children")

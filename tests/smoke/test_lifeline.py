@@ -6,13 +6,13 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.weir_command import WEIR
 from weir.fabric import lifeline
 
 from .running import Run
@@ -59,7 +59,7 @@ def test_what_is_kept_stays_when_its_maker_ends(
     (tmp_path / "lab.yml").write_text(
         LAB.read_text().replace("[direct, linux-bridge, ovs, ovs-dpdk]", "direct")
     )
-    program = [sys.executable, "-c", "from weir.cli.main import main; main()"]
+    program = [*WEIR]
     subprocess.run([*program, "deploy", str(tmp_path)], check=True)
     time.sleep(LONGER_THAN_IT_WAITS_S)
     (journal,) = root.glob("*.journal")

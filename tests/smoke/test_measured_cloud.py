@@ -11,13 +11,13 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from tests.weir_command import WEIR
 from weir.cli.exits import INTERRUPTED, OK
 from weir.fabric import clean_leftovers, namespace, process, stop_signals
 from weir.lab.tenants_load import load_tenants
@@ -37,7 +37,6 @@ pytestmark = [
     pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="a cloud is measured on two CPUs or more"),
 ]
 
-WEIR = (sys.executable, "-c", "from weir.cli.main import main; main()")
 LIGHT, FAR_TOO_MUCH = 200, 150_000
 SPOOFED = 20
 TENANTS_PORT = TO_PORT.to_bytes(2, "big")

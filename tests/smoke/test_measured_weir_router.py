@@ -12,13 +12,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.weir_command import WEIR
 from weir.cli.exits import OK
 from weir.fabric import namespace
 from weir.results.tenants import Tenants, TenantsTcp
 
 from .clouds import NEEDS_CLOUDS
 from .test_cloud_weir_router import CLOUD
-from .test_measured_cloud import FAR_TOO_MUCH, LIGHT, WEIR, accounted, measured
+from .test_measured_cloud import FAR_TOO_MUCH, LIGHT, accounted, measured
 
 pytestmark = NEEDS_CLOUDS
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 import mmap
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.weir_command import WEIR
 from weir import fabric
 from weir.fabric import hugepages
 from weir.procedures.lean.run import MEMORY_MB
@@ -56,7 +56,7 @@ def test_lean_goes_on_without_pages_that_others_were_promised() -> None:
         if free_mb < MEMORY_MB:
             pytest.skip("the kernel has no memory for hugepages")
         flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | MAP_HUGETLB
-        lean = [sys.executable, "-c", "from weir.cli.main import main; main()", "lean", "l2fwd"]
+        lean = [*WEIR, "lean", "l2fwd"]
         with mmap.mmap(-1, free_mb << 20, flags=flags):
             done = subprocess.run(
                 [*lean, "--launches", "5", "--json"], capture_output=True, text=True, check=False, timeout=120
@@ -75,7 +75,7 @@ def test_a_run_without_hugepages(technology: str, tmp_path: Path, run_root: Path
         pytest.skip(f"{technology} cannot run here: {refusal.missing}")
     text = LAB.read_text().replace("[direct, linux-bridge, ovs, ovs-dpdk]", technology)
     (tmp_path / "lab.yml").write_text(text)
-    weir = [sys.executable, "-c", "from weir.cli.main import main; main()"]
+    weir = [*WEIR]
     words = ["run", str(tmp_path), "--store", str(tmp_path / "results.db"), "--output", str(tmp_path)]
     done = subprocess.run(
         ["unshare", "--mount", "sh", "-c", HIDDEN, "sh", *weir, *words],

@@ -7,11 +7,11 @@ import json
 import os
 import secrets
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.weir_command import WEIR
 from weir import fabric, plan
 from weir.cli.exits import ENVIRONMENT, FAILED, OK
 
@@ -25,7 +25,7 @@ ORDINARY += [f"--ambient-caps={ONLY_READS}", f"--bounding-set={ONLY_READS}"]
 
 def as_ordinary_user(*words: str) -> subprocess.CompletedProcess[str]:
     """weir, run by a user who may change nothing."""
-    program = [sys.executable, "-c", "from weir.cli.main import main; main()", *words]
+    program = [*WEIR, *words]
     return subprocess.run(
         [*(ORDINARY if os.geteuid() == 0 else []), *program], capture_output=True, text=True, check=False
     )

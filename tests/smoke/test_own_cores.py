@@ -7,12 +7,12 @@ import os
 import re
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.weir_command import WEIR
 from weir.cli.exits import ENVIRONMENT, INTERRUPTED, OK
 
 from .running import Run
@@ -39,7 +39,7 @@ class Weirs:
         )
 
     def start(self, command: str, *words: str) -> subprocess.Popen[str]:
-        program = [sys.executable, "-c", "from weir.cli.main import main; main()", command]
+        program = [*WEIR, command]
         started = subprocess.Popen(
             [*program, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self._folder
         )

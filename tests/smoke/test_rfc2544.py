@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.weir_command import WEIR
 from weir.results.result import Result
 
 pytestmark = [
@@ -52,7 +52,7 @@ def rfc2544(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     (folder / "lab.yml").write_text(LAB)
     argv = ["rfc2544", str(folder), "--store", str(folder / "results.db"), *words]
     return subprocess.run(
-        [sys.executable, "-c", "from weir.cli.main import main; main()", *argv],
+        [*WEIR, *argv],
         capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
 

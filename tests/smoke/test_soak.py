@@ -8,13 +8,13 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.weir_command import WEIR
 from weir import fabric
 from weir.cli.exits import FAILED, INTERRUPTED
 from weir.results.result import Case, Result
@@ -45,7 +45,7 @@ class Soaks:
         """Its output is one text."""
         argv = ["soak", *words, "--store", str(self.store), "--output", str(self._folder / "report")]
         return subprocess.Popen(
-            [sys.executable, "-c", "from weir.cli.main import main; main()", *argv],
+            [*WEIR, *argv],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
         )  # fmt: skip
 

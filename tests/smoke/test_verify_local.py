@@ -9,7 +9,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from tests.weir_command import WEIR
 from weir.cli.exits import FAILED, INTERRUPTED, OK
 from weir.fabric import clean_leftovers, namespace, process
 from weir.fabric.cloud.system.tree import lacking
@@ -33,7 +33,6 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("ssh") is None, reason="openssh-client is not installed"),
 ]
 
-WEIR = (sys.executable, "-c", "from weir.cli.main import main; main()")
 BOOT = "NovaServers.boot_server_and_list_interfaces"
 SUT = """weir: 1
 name: tiny

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.weir_command import WEIR
 from weir.base.error import FabricError
 from weir.cli.exits import FAILED, OK
 from weir.fabric import process
@@ -23,7 +24,7 @@ from weir.results.verification import CaseResult, Verification
 from weir.verify.sip.functions import needs
 
 from .clouds import NEEDS_CLOUDS
-from .test_verify_local import WEIR, broken, only, untouched, verify
+from .test_verify_local import broken, only, untouched, verify
 
 
 def lacking() -> str | None:

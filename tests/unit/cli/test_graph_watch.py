@@ -10,7 +10,6 @@ import signal
 import socket
 import struct
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,9 +21,9 @@ from urllib.request import urlopen
 import pytest
 
 from tests.report.browser import load, needs_chromium
+from tests.weir_command import WEIR
 from weir.results.host_graph import HostGraph
 
-WEIR = (sys.executable, "-c", "from weir.cli.main import main; main()")
 EVERY_S = "0.2"
 
 

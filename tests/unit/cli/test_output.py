@@ -5,14 +5,12 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 
 import pytest
 import typer
 
+from tests.weir_command import WEIR
 from weir.cli import exits
-
-PROGRAM = [sys.executable, "-c", "from weir.cli.main import main; main()"]
 
 
 @pytest.mark.parametrize(
@@ -21,7 +19,7 @@ PROGRAM = [sys.executable, "-c", "from weir.cli.main import main; main()"]
 def test_a_full_standard_output_is_said_without_a_traceback(arguments: list[str]) -> None:
     with open("/dev/full", "w") as full:  # noqa: PTH123
         done = subprocess.run(
-            [*PROGRAM, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+            [*WEIR, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False
         )
     assert done.returncode == exits.ENVIRONMENT
     assert done.stderr == "weir: standard output: No space left on device\n"
@@ -30,9 +28,7 @@ def test_a_full_standard_output_is_said_without_a_traceback(arguments: list[str]
 def test_a_reader_that_is_gone_hears_nothing() -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    done = subprocess.run(
-        [*PROGRAM, "--help"], stdout=writing, stderr=subprocess.PIPE, text=True, check=False
-    )
+    done = subprocess.run([*WEIR, "--help"], stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
     os.close(writing)
     assert done.stderr == ""
     assert done.returncode == exits.FAILED
@@ -40,7 +36,7 @@ def test_a_reader_that_is_gone_hears_nothing() -> None:
 
 def test_a_standard_output_that_is_closed_is_no_defect() -> None:
     done = subprocess.run(
-        ["sh", "-c", 'exec "$@" >&-', "sh", *PROGRAM, "--version"],
+        ["sh", "-c", 'exec "$@" >&-', "sh", *WEIR, "--version"],
         stderr=subprocess.PIPE,
         text=True,
         check=False,
