@@ -32,7 +32,7 @@ COSTS = {
     "collector from another core": 5.0,
     "nf lb": 60.0,
 }
-_TRIAL = ModelTrial(
+TRIAL = ModelTrial(
     text="a trial",
     measured_pps=1e6,
     visits_pps=[1e6],
@@ -40,6 +40,14 @@ _TRIAL = ModelTrial(
     host_factor=1.0,
     lost_in_functions=0.0,
     settled=True,
+)
+QUALITY = ModelQuality(
+    mean_error=0,
+    worst_error=0,
+    left_out_deviation=0.02,
+    conditional=ModelSpread(scatter=0.02, times=2.1),
+    blind=ModelSpread(scatter=0.02, times=2.1),
+    row_deviation=0.01,
 )
 
 
@@ -65,14 +73,7 @@ def sample_model(*without: str, more: Mapping[str, float] = MappingProxyType({})
             ModelRange(name="frame_bytes", low=64, high=1518),
         ],
         options={"nat": {"external": "192.0.2.0/24"}, "acl": {"default": "permit"}, "l3fwd": {}, "dpi": {}},
-        quality=ModelQuality(
-            mean_error=0,
-            worst_error=0,
-            left_out_deviation=0.02,
-            conditional=ModelSpread(scatter=0.02, times=2.1),
-            blind=ModelSpread(scatter=0.02, times=2.1),
-            row_deviation=0.01,
-        ),
-        trials=[_TRIAL] * 15,
+        quality=QUALITY,
+        trials=[TRIAL] * 15,
         fingerprint=fabric.fingerprint(0, "unknown", {}),
     )

@@ -9,18 +9,12 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.unit.planning.costly import HZ, MEMORY, chain, measured
+from tests.unit.planning.sample_model import QUALITY, TRIAL
 from weir import fabric
 from weir.cli.main import app
 from weir.planning.model.document import parameters_of
 from weir.planning.model.quality import calibrated
-from weir.results.model import (
-    MemoryPoint,
-    ModelDocument,
-    ModelQuality,
-    ModelRange,
-    ModelSpread,
-    ModelTrial,
-)
+from weir.results.model import MemoryPoint, ModelDocument, ModelRange
 from weir.store.model_file import write_model
 
 LAB = """
@@ -57,25 +51,8 @@ def document(cpu: str | None = None) -> ModelDocument:
         covariance=model.parameters.covariance.tolist(),
         ranges=[ModelRange(name=name, low=one.low, high=one.high) for name, one in model.ranges.items()],
         options={},
-        quality=ModelQuality(
-            mean_error=0,
-            worst_error=0,
-            left_out_deviation=0.02,
-            conditional=ModelSpread(scatter=0.02, times=2.1),
-            blind=ModelSpread(scatter=0.02, times=2.1),
-            row_deviation=0.01,
-        ),
-        trials=[
-            ModelTrial(
-                text="a trial",
-                measured_pps=1e6,
-                visits_pps=[1e6],
-                fitted_pps=1e6,
-                host_factor=1.0,
-                lost_in_functions=0.0,
-                settled=True,
-            )
-        ],
+        quality=QUALITY,
+        trials=[TRIAL],
         fingerprint=here.model_copy(update={"cpu": cpu} if cpu else {}),
     )
 
