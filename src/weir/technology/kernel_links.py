@@ -57,16 +57,21 @@ def namespaces(topology: Topology, *, with_switch: bool) -> list[Step]:
     return [step for netns in every for step in silent_namespace(netns)]
 
 
+def namespace_step(netns: str) -> Step:
+    """An empty one."""
+    return Step(
+        kind="netns",
+        name=f"netns:{netns}",
+        params={"netns": netns},
+        text=f"make network namespace {netns}",
+        undo_text=f"delete network namespace {netns}",
+    )
+
+
 def silent_namespace(netns: str) -> list[Step]:
     """One of them."""
     return [
-        Step(
-            kind="netns",
-            name=f"netns:{netns}",
-            params={"netns": netns},
-            text=f"make network namespace {netns}",
-            undo_text=f"delete network namespace {netns}",
-        ),
+        namespace_step(netns),
         Step(
             kind="sysctl",
             name=f"sysctl:{netns}",

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from weir.base.cloud import MTU_BYTES
 from weir.base.step import Step
+from weir.technology.kernel_links import namespace_step
 
 _QUIET = (
     "net.ipv6.conf.all.disable_ipv6=1",
@@ -22,13 +23,7 @@ _QUIET = (
 def silent(netns: str, *settings: str) -> list[Step]:
     """A namespace that says nothing by itself, with these settings besides."""
     return [
-        Step(
-            kind="netns",
-            name=f"netns:{netns}",
-            params={"netns": netns},
-            text=f"make network namespace {netns}",
-            undo_text=f"delete network namespace {netns}",
-        ),
+        namespace_step(netns),
         Step(
             kind="sysctl",
             name=f"sysctl:{netns}",
