@@ -6,12 +6,12 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import sys
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from weir.cli.deploying import after_leftovers, step_lines, told
 from weir.cli.exits import USAGE, CommandError
 
 if TYPE_CHECKING:
@@ -87,31 +87,21 @@ def _counted(number: int, what: str) -> str:
 
 
 def _listing(steps: list[Step], topology: CloudTopology) -> Iterator[str]:
-    width = len(str(len(steps)))
     yield f"{said(topology)}: {len(steps)} steps; none was done:"
-    for number, step in enumerate(steps, 1):
-        undo = f"  (undo: {step.undo_text})" if step.undo_text else ""
-        yield f"{number:{width}}. {step.text}{undo}"
+    yield from step_lines(steps)
 
 
 def _deployed(steps: list[Step], topology: CloudTopology, *, quiet: bool) -> Deployment:
-    from weir import fabric
     from weir.fabric import stop_signals
     from weir.fabric.cloud.deployed import deployed_cloud
+    from weir.fabric.deployment import ignore
     from weir.procedures.tenants.standing import polling
 
-    def show(event: fabric.Event) -> None:
-        if not quiet and event.state == "doing":
-            print(f"  {event.step.text}")
-
-    with stop_signals.held():
-        for name in fabric.clean_leftovers():
-            print(f"took down {name}, which a killed weir had left", file=sys.stderr)
-        with deployed_cloud(steps, topology, show, kept=True) as deployment:
-            if topology.polling_core is not None:
-                with stop_signals.allowed(), polling(deployment, topology):
-                    pass
-        stop_signals.finish()
+    on_event = ignore if quiet else told
+    with after_leftovers(), deployed_cloud(steps, topology, on_event, kept=True) as deployment:
+        if topology.polling_core is not None:
+            with stop_signals.allowed(), polling(deployment, topology):
+                pass
     return deployment
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from weir.cli.deploying import after_leftovers, step_lines, told
 from weir.cli.end_hosts import host_lines
 from weir.cli.exits import printable
 from weir.cli.labfile import (
@@ -119,43 +120,30 @@ def _warn_if_impossible(lab: Lab, topology: Topology, *, hosts: bool) -> None:
 
 
 def _listing(steps: list[Step], topology: Topology) -> str:
-    width = len(str(len(steps)))
-    lines = [f"{topology.chain} under {topology.technology} in {len(steps)} steps; none was done:"]
-    for number, step in enumerate(steps, 1):
-        undo = f"  (undo: {step.undo_text})" if step.undo_text else ""
-        lines.append(f"{number:{width}}. {step.text}{undo}")
-    lines.append("Then weir-dp gets its ports and areas, and starts to forward.")
-    return "\n".join(lines)
+    return "\n".join(
+        [
+            f"{topology.chain} under {topology.technology} in {len(steps)} steps; none was done:",
+            *step_lines(steps),
+            "Then weir-dp gets its ports and areas, and starts to forward.",
+        ]
+    )
 
 
 def _deployed(made: Plan, steps: list[Step], *, quiet: bool) -> Deployment:
     """Makes everything and starts the loops; takes everything down again if any of it fails."""
-    from weir import fabric
     from weir.fabric import stop_signals
+    from weir.fabric.deployed import deployed
+    from weir.fabric.deployment import ignore
     from weir.plan import SOCKET
     from weir.procedures.driver import configured
     from weir.protocol import DataPlaneClient
 
-    topology = made.topology
-
-    def show(event: fabric.Event) -> None:
-        if not quiet and event.state == "doing":
-            print(f"  {event.step.text}")
-
-    with stop_signals.held():
-        for name in fabric.clean_leftovers():
-            print(f"took down {name}, which a killed weir had left", file=sys.stderr)
-        deployment = fabric.Deployment.deploy(steps, topology, on_event=show)
-        try:
-            with stop_signals.allowed(), DataPlaneClient(deployment.run_dir / SOCKET) as client:
-                configured(client, made, deployment)
-            deployment.keep()
-            stop_signals.check()  # which has said already that all is taken down
-        except BaseException as error:
-            try:
-                deployment.keep_logs(error)
-            finally:
-                deployment.destroy()
-            raise
-        stop_signals.finish()
+    on_event = ignore if quiet else told
+    with (
+        after_leftovers(),
+        deployed(steps, made.topology, on_event, kept=True) as deployment,
+        stop_signals.allowed(),
+        DataPlaneClient(deployment.run_dir / SOCKET) as client,
+    ):
+        configured(client, made, deployment)
     return deployment

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from weir.base.cloud import CloudTopology
-from weir.fabric import stop_signals
+from weir.fabric.deployed import deployed
 from weir.fabric.deployment import Deployment, OnEvent, ignore
 from weir.fabric.process import allow_all_descriptors
 from weir.plan import Step
@@ -17,20 +17,7 @@ from weir.plan import Step
 def deployed_cloud(
     steps: list[Step], topology: CloudTopology, on_event: OnEvent = ignore, *, kept: bool = False
 ) -> Iterator[Deployment]:
-    """Taken down after the body, however it ends; an error of it says then where the logs are. `kept`: it
-    stays where the body ends well, until it is destroyed."""
+    """As `deployed`, for as many namespaces as a cloud has."""
     allow_all_descriptors()
-    deployment = Deployment.deploy(steps, topology, on_event)
-    try:
+    with deployed(steps, topology, on_event, kept=kept) as deployment:
         yield deployment
-        if kept:
-            deployment.keep()
-            stop_signals.check()
-    except BaseException as error:
-        try:
-            deployment.keep_logs(error)
-        finally:
-            deployment.destroy()
-        raise
-    if not kept:
-        deployment.destroy()
