@@ -8,15 +8,14 @@ All that runs there ends with the deployment, by its instances' namespaces.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from weir import fabric
 from weir.base.cloud import CloudTopology, Instance
-from weir.base.error import FabricError
 from weir.fabric.cloud import programs
 from weir.verify.driver import CloudError, HostsWanted
+from weir.verify.drivers.local_errors import cloud_errors
 
 DIRECTORY = "programs"
 TEMPORARY = "tmp"
@@ -64,7 +63,7 @@ class LocalHosts:
         self, server: str, name: str, words: Sequence[str], *, own_temporary: bool = False
     ) -> programs.Program:
         """With its output in a file there."""
-        with _cloud_errors(server):
+        with cloud_errors(server):
             return programs.start(
                 words,
                 netns=self._netns(server),
@@ -77,7 +76,7 @@ class LocalHosts:
     def run(self, server: str, words: Sequence[str], within_s: float) -> str:
         """In the server's network."""
         netns, marker = self._netns(server), self._marker(server)
-        with _cloud_errors(server):
+        with cloud_errors(server):
             return programs.output(words, netns=netns, marker=marker, within_s=within_s)
 
     def _netns(self, server: str) -> str:
@@ -94,11 +93,3 @@ def cores(servers: int, each: int, there: Sequence[int] = ()) -> list[list[int]]
     if not 0 < each < len(known):
         return [[] for _ in range(servers)]
     return [sorted({known[(at * each + one) % len(known)] for one in range(each)}) for at in range(servers)]
-
-
-@contextmanager
-def _cloud_errors(server: str) -> Iterator[None]:
-    try:
-        yield
-    except FabricError as error:
-        raise CloudError(f"{server}: {error.message}", error.fix) from error
