@@ -11,7 +11,6 @@ from contextlib import ExitStack, contextmanager, suppress
 
 from weir import fabric, plan
 from weir.base.cloud import CloudTopology
-from weir.base.error import FabricError
 from weir.fabric.cloud.check import require_cloud
 from weir.lab.frames import mean_frame_bytes
 from weir.lab.performance import GENERIC, Performance
@@ -33,7 +32,8 @@ from weir.procedures.tenants.fidelity import fidelity
 from weir.procedures.tenants.standing import RunningCloud, standing_cloud
 from weir.protocol import DataPlaneTester
 from weir.results.result import Ceiling
-from weir.verify.driver import ChainWanted, CloudError
+from weir.verify.driver import ChainWanted
+from weir.verify.drivers.local_errors import cloud_errors
 
 PROJECT = "weir-project"
 _LACKED: Mapping[str, str] = {
@@ -96,11 +96,9 @@ class LocalChains:
         traffic = wanted.performance.traffic
         first = chain_streams(topology, str(traffic.frames[0]), traffic.flows[0], wanted.performance.seed)
         with ExitStack() as held:
-            try:
+            with cloud_errors():
                 held.enter_context(fabric.claimed(fabric.taking_part(topology)))
                 standing = held.enter_context(standing_cloud(topology, first))
-            except FabricError as error:
-                raise CloudError(error.message, error.fix) from error
             yield LocalChain(standing, wanted.performance, self._state)
 
     def _topology(self, wanted: ChainWanted) -> CloudTopology:
