@@ -101,17 +101,6 @@ arrive_after(uint32_t sequence, uint64_t cycles)
 	arrive(sequence, tx_tsc, &stamp);
 }
 
-static struct weir_stream_count
-stream_counts(void)
-{
-	struct weir_stream_count count;
-
-	/* As the end of a run does. */
-	weir_delays_flush(&weir_stream_at(0)->arrivals.delays);
-	weir_stream_counted(0, &count);
-	return count;
-}
-
 static struct weir_receiver_count
 receiver_counts(void)
 {

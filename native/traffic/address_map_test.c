@@ -25,27 +25,6 @@ map_of(const char *from, const char *to, uint8_t length)
 	return map;
 }
 
-/* RFC 1071, byte by byte: the sum of what a right checksum covers is all ones. */
-static uint32_t
-summed(const uint8_t *at, size_t bytes, uint32_t sum)
-{
-	for (size_t i = 0; i < bytes; i++) {
-		sum += i % 2 == 0 ? (uint32_t)at[i] << 8 : at[i];
-		sum = (sum & 0xffff) + (sum >> 16);
-	}
-	return sum;
-}
-
-static uint32_t
-transport_sum(const uint8_t *frame, size_t network, size_t transport, size_t end, uint8_t protocol)
-{
-	uint32_t sum = (uint32_t)(end - transport) + protocol;
-
-	sum = frame[network] >> 4 == 4 ? summed(frame + network + 12, 8, sum)
-				       : summed(frame + network + 8, 32, sum);
-	return summed(frame + transport, end - transport, sum);
-}
-
 static void
 put_checksum(uint8_t *at, uint32_t sum)
 {

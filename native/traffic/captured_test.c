@@ -43,16 +43,6 @@ begin(const struct weir_stream_config *config)
 	return sender;
 }
 
-static struct weir_stream_count
-counted(void)
-{
-	struct weir_stream_count count;
-
-	weir_delays_flush(&weir_stream_at(0)->arrivals.delays);
-	weir_stream_counted(0, &count);
-	return count;
-}
-
 static void
 frames_are_sent_byte_by_byte_in_order_and_again(void **state)
 {
@@ -70,9 +60,9 @@ frames_are_sent_byte_by_byte_in_order_and_again(void **state)
 		assert_int_equal(weir_queue_transmit(&wire, &packet, 1), 1);
 		assert_int_equal(receiver->poll(receiver, rte_rdtsc()), 1);
 	}
-	assert_int_equal(counted().delivered, 3 * FRAMES);
-	assert_int_equal(counted().gaps, 0);
-	assert_int_equal(counted().frame_sample.sampled, 0);
+	assert_int_equal(stream_counts().delivered, 3 * FRAMES);
+	assert_int_equal(stream_counts().gaps, 0);
+	assert_int_equal(stream_counts().frame_sample.sampled, 0);
 }
 
 static void
@@ -110,10 +100,10 @@ stamped_frames_are_counted_one_by_one_and_compared(void **state)
 		assert_int_equal(weir_queue_transmit(&wire, &packet, 1), 1);
 		assert_int_equal(receiver->poll(receiver, rte_rdtsc()), 1);
 	}
-	assert_int_equal(counted().delivered, 67);
-	assert_int_equal(counted().gaps, 1);
-	assert_int_equal(counted().latency.count, 67);
-	assert_int_equal(counted().frame_sample.changed, 0);
+	assert_int_equal(stream_counts().delivered, 67);
+	assert_int_equal(stream_counts().gaps, 1);
+	assert_int_equal(stream_counts().latency.count, 67);
+	assert_int_equal(stream_counts().frame_sample.changed, 0);
 	for (unsigned int i = 68; i < 68 + 3000; i++) {
 		assert_true(weir_sender_fill(sender, &packet, 1));
 		if (i % 3 == 2)
@@ -121,12 +111,13 @@ stamped_frames_are_counted_one_by_one_and_compared(void **state)
 		assert_int_equal(weir_queue_transmit(&wire, &packet, 1), 1);
 		assert_int_equal(receiver->poll(receiver, rte_rdtsc()), 1);
 	}
-	assert_in_range(counted().frame_sample.changed, 1, counted().frame_sample.sampled - 1);
-	assert_int_equal(counted().frame_sample.first.sequence % 3, 2);
-	assert_int_equal(counted().frame_sample.first.what, WEIR_CHANGED_PAYLOAD);
-	assert_int_equal(counted().frame_sample.first.expected,
+	assert_in_range(stream_counts().frame_sample.changed, 1,
+			stream_counts().frame_sample.sampled - 1);
+	assert_int_equal(stream_counts().frame_sample.first.sequence % 3, 2);
+	assert_int_equal(stream_counts().frame_sample.first.what, WEIR_CHANGED_PAYLOAD);
+	assert_int_equal(stream_counts().frame_sample.first.expected,
 			 capture_frames[2][capture_lengths[2] - 1]);
-	assert_int_equal(counted().frame_sample.first.received,
+	assert_int_equal(stream_counts().frame_sample.first.received,
 			 (uint8_t)(capture_frames[2][capture_lengths[2] - 1] ^ 0xff));
 }
 

@@ -146,6 +146,36 @@ wait_for_end(void)
 	return count;
 }
 
+struct weir_stream_count
+stream_counts(void)
+{
+	struct weir_stream_count count;
+
+	weir_delays_flush(&weir_stream_at(0)->arrivals.delays);
+	weir_stream_counted(0, &count);
+	return count;
+}
+
+uint32_t
+summed(const uint8_t *at, size_t bytes, uint32_t sum)
+{
+	for (size_t i = 0; i < bytes; i++) {
+		sum += i % 2 == 0 ? (uint32_t)at[i] << 8 : at[i];
+		sum = (sum & 0xffff) + (sum >> 16);
+	}
+	return sum;
+}
+
+uint32_t
+transport_sum(const uint8_t *frame, size_t network, size_t transport, size_t end, uint8_t protocol)
+{
+	uint32_t sum = (uint32_t)(end - transport) + protocol;
+
+	sum = frame[network] >> 4 == 4 ? summed(frame + network + 12, 8, sum)
+				       : summed(frame + network + 8, 32, sum);
+	return summed(frame + transport, end - transport, sum);
+}
+
 struct weir_stamp
 stamp_of(uint16_t epoch, uint32_t sequence)
 {

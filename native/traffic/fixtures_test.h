@@ -37,6 +37,15 @@ void start_run(double rate_pps, uint64_t duration_ns, uint64_t drain_ns);
 /* Waits for the end of the run, a second at most; the counts of its stream. */
 struct weir_stream_count wait_for_end(void);
 
+/* Of stream 0, as at the end of a run: for tests without one. */
+struct weir_stream_count stream_counts(void);
+
+/* RFC 1071, byte by byte: the sum of what a right checksum covers is all ones. */
+uint32_t summed(const uint8_t *at, size_t bytes, uint32_t sum);
+/* The same of a transport header with its pseudo header, by where the headers begin and it ends. */
+uint32_t transport_sum(const uint8_t *frame, size_t network, size_t transport, size_t end,
+		       uint8_t protocol);
+
 /* A valid stamp of stream 0. */
 struct weir_stamp stamp_of(uint16_t epoch, uint32_t sequence);
 /* The bytes of a whole frame with that stamp, without FCS; checksums are zero. Returns their

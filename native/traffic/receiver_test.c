@@ -85,16 +85,6 @@ arrive_stamped(uint16_t epoch, uint32_t sequence)
 	arrive(bytes, stamped_frame(&template, 64, stamp_of(epoch, sequence), bytes));
 }
 
-static struct weir_stream_count
-stream_counts(void)
-{
-	struct weir_stream_count count;
-
-	weir_delays_flush(&weir_stream_at(0)->arrivals.delays);
-	weir_stream_counted(0, &count);
-	return count;
-}
-
 static struct weir_receiver_count
 receiver_counts(void)
 {

@@ -13,28 +13,6 @@ enum { SOLICITED = 0x40, OVERRIDE = 0x20 };
 #define ROUTER6 "2001:db8:1::1"
 #define ROUTER6_GROUP "ff02::1:ff00:1"
 
-/* The next frame of that side has just these bytes. */
-static void
-leaves_as(enum side side, const void *bytes, size_t size)
-{
-	struct frame frame;
-
-	assert_true(leaves(side, &frame));
-	assert_int_equal(frame.size, size);
-	assert_memory_equal(frame.bytes, bytes, size);
-}
-
-static void
-nobody_is_answered(enum side side, const struct frame *frame, const char *reason)
-{
-	uint64_t before = dropped(reason);
-
-	arrives(side, frame);
-	nothing_leaves();
-	assert_int_equal(dropped(reason), before + 1);
-	all_is_accounted_for();
-}
-
 static void
 the_same_in_ipv6_by_the_solicited_node_group(void **state)
 {

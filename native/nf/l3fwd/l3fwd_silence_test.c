@@ -4,18 +4,6 @@
 
 #include <string.h>
 
-/* It is dropped, and nobody told. */
-static void
-says_nothing_about(const struct frame *frame, const char *reason)
-{
-	uint64_t before = dropped(reason);
-
-	arrives(LEFT, frame);
-	nothing_leaves();
-	assert_int_equal(dropped(reason), before + 1);
-	all_is_accounted_for();
-}
-
 static void
 nothing_is_said_about_errors_later_fragments_and_what_was_sent_to_many(void **state)
 {
@@ -35,7 +23,7 @@ nothing_is_said_about_errors_later_fragments_and_what_was_sent_to_many(void **st
 						 .payload_bytes = sizeof(inside),
 						 .ttl = 1},
 			frame.bytes);
-		says_nothing_about(&frame, "ttl_expired");
+		nobody_is_answered(LEFT, &frame, "ttl_expired");
 	}
 	frame.size = weir_test_ipv4_frame(&(struct weir_test_ipv4){.src = "10.0.1.2",
 								   .dst = "198.51.100.1",
@@ -44,20 +32,20 @@ nothing_is_said_about_errors_later_fragments_and_what_was_sent_to_many(void **st
 								   .payload_bytes = sizeof(inside),
 								   .ttl = 1},
 					  frame.bytes);
-	says_nothing_about(&frame, "ttl_expired");
+	nobody_is_answered(LEFT, &frame, "ttl_expired");
 	frame = ipv4_to("198.51.100.1", 1, 10);
 	memset(frame.bytes, 0xff, 6);
-	says_nothing_about(&frame, "link_broadcast");
+	nobody_is_answered(LEFT, &frame, "link_broadcast");
 	frame = ipv4_to("224.0.0.9", 1, 10);
-	says_nothing_about(&frame, "multicast");
+	nobody_is_answered(LEFT, &frame, "multicast");
 	frame = ipv4_to("10.0.2.255", 64, 10); /* a directed broadcast: RFC 2644 */
-	says_nothing_about(&frame, "for_router");
+	nobody_is_answered(LEFT, &frame, "for_router");
 	frame = ipv4_to("198.51.100.1", 1, 10);
 	memset(frame.bytes + 6, 0xff, 6); /* from a group: nobody to tell */
-	says_nothing_about(&frame, "ttl_expired");
+	nobody_is_answered(LEFT, &frame, "ttl_expired");
 	frame = ipv6_to("2001:db8:ffff::1", 1, 10);
 	frame.bytes[20] = 58; /* an ICMPv6 error: type 4 */
-	says_nothing_about(&frame, "ttl_expired");
+	nobody_is_answered(LEFT, &frame, "ttl_expired");
 }
 
 static void

@@ -7,28 +7,6 @@
 
 enum { REQUEST = 1, REPLY = 2 };
 
-/* The next frame of that side has just these bytes. */
-static void
-leaves_as(enum side side, const void *bytes, size_t size)
-{
-	struct frame frame;
-
-	assert_true(leaves(side, &frame));
-	assert_int_equal(frame.size, size);
-	assert_memory_equal(frame.bytes, bytes, size);
-}
-
-static void
-nobody_is_answered(enum side side, const struct frame *frame, const char *reason)
-{
-	uint64_t before = dropped(reason);
-
-	arrives(side, frame);
-	nothing_leaves();
-	assert_int_equal(dropped(reason), before + 1);
-	all_is_accounted_for();
-}
-
 static void
 an_arp_request_for_its_address_is_answered_to_who_asked(void **state)
 {

@@ -121,6 +121,16 @@ leaves(enum side side, struct frame *frame)
 }
 
 void
+leaves_as(enum side side, const void *bytes, size_t size)
+{
+	struct frame frame;
+
+	assert_true(leaves(side, &frame));
+	assert_int_equal(frame.size, size);
+	assert_memory_equal(frame.bytes, bytes, size);
+}
+
+void
 nothing_leaves(void)
 {
 	assert_int_equal(rte_ring_count(out[LEFT]), 0);
@@ -165,6 +175,17 @@ all_is_accounted_for(void)
 					 path->out.tx_queue_full + path->out.no_output);
 		assert_int_equal(path->out.tx_queue_full + path->out.no_output, 0);
 	}
+}
+
+void
+nobody_is_answered(enum side side, const struct frame *frame, const char *reason)
+{
+	uint64_t before = dropped(reason);
+
+	arrives(side, frame);
+	nothing_leaves();
+	assert_int_equal(dropped(reason), before + 1);
+	all_is_accounted_for();
 }
 
 struct frame

@@ -34,6 +34,8 @@ void arrives(enum side side, const struct frame *frame);
 void pass_ms(uint64_t ms);
 /* The next frame that left by that side; false: none. */
 bool leaves(enum side side, struct frame *frame);
+/* Fails unless the next frame that left by that side has just these bytes. */
+void leaves_as(enum side side, const void *bytes, size_t size);
 /* Fails if anything left. */
 void nothing_leaves(void);
 
@@ -42,6 +44,8 @@ uint64_t dropped(const char *reason);
 uint64_t held(void);
 /* Fails unless all that came went somewhere. */
 void all_is_accounted_for(void);
+/* Sends a frame in at that side; fails unless it is dropped for that reason, and nobody told. */
+void nobody_is_answered(enum side side, const struct frame *frame, const char *reason);
 
 /* Frames: ARP; neighbour discovery; IPv4 UDP from 10.0.1.2 by HOST_MAC; the same in IPv6. */
 struct frame arp(uint16_t operation, const char *mac, const char *sender, const char *target);
