@@ -75,6 +75,17 @@ void l3fwd_station_free(struct l3fwd_station *station);
 int l3fwd_station_connect(const struct l3fwd *l3fwd, struct l3fwd_routing *routing,
 			  const char *where, struct weir_error *error);
 
+/* Of an address of that family. */
+static inline unsigned int
+l3fwd_address_bits(const struct weir_ip_address *address)
+{
+	return 8 * weir_ip_address_bytes(address->ipv6);
+}
+
+/* The network's prefix, with host bits 0, or 1 with `ones`: its first address, or its last. */
+struct weir_ip_address l3fwd_network_end(const struct l3fwd_network *network, bool ones);
+bool l3fwd_network_has(const struct l3fwd_network *network, const struct weir_ip_address *address);
+bool l3fwd_is_link_local(const struct weir_ip_address *address);
 /* Whether just that prefix is a network that one of the links is in. */
 bool l3fwd_station_connects(const struct l3fwd_station *station, const struct l3fwd_route *route);
 /* The link that an address is on; NULL: none. */
