@@ -22,7 +22,7 @@ from dataclasses import asdict, dataclass
 
 from bench.pairs import Line, SkipError
 from bench.planted_load import bursts
-from bench.standing import Search, standing, switching
+from bench.standing_chain import Search, standing, switching
 from weir.base.error import WeirError
 from weir.fabric import require_root
 from weir.fabric.check import check

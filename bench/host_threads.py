@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 
 from bench.pairs import Line, SkipError, of_ratios
-from bench.standing import ROOT
+from bench.standing_chain import ROOT
 from weir import fabric
 from weir.base.si import MS_PER_S
 from weir.fabric import stop_signals

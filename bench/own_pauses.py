@@ -23,7 +23,7 @@ import statistics
 from dataclasses import asdict, dataclass
 
 from bench.pairs import Line, SkipError
-from bench.standing import Standing, standing, switching
+from bench.standing_chain import StandingChain, standing, switching
 from weir.base.error import WeirError
 from weir.fabric import require_root
 from weir.lab import Lab
@@ -108,7 +108,7 @@ def lab_of_a_function_that_pauses(pause_us: int) -> Lab:
     return lab.model_copy(update={"functions": {"default": FunctionOptions(nf="impair", options=options)}})
 
 
-def _searched(chain: Standing, pause_us: int) -> Searched:
+def _searched(chain: StandingChain, pause_us: int) -> Searched:
     before_pps = _carried_pps(chain)
     search = chain.search()
     carried_pps = sorted(before_pps + _carried_pps(chain))
@@ -122,7 +122,7 @@ def _searched(chain: Standing, pause_us: int) -> Searched:
     )
 
 
-def _carried_pps(chain: Standing) -> list[float]:
+def _carried_pps(chain: StandingChain) -> list[float]:
     """Of trials in which no core was slowed; few or none where one always was."""
     roughly_pps = chain.carried(TRUTH_S).pps
     found: list[float] = []

@@ -76,7 +76,7 @@ PYTHON_MAY_IMPORT: dict[str, frozenset[str]] = {
     "verify.sanity": frozenset({"verify.case", "verify.driver", "results"}),
     "verify.drivers": frozenset(
         {"verify.driver", "fabric", "plan", "protocol", "measure", "results", "procedures.driver"}
-        | {"procedures.tenants.fidelity", "procedures.tenants.standing", "verify.sanity"}
+        | {"procedures.tenants.fidelity", "procedures.tenants.standing_cloud", "verify.sanity"}
     ),
     "verify.sip": frozenset({"verify.case", "verify.driver", "ims", "measure", "results"}),
     "ims": frozenset(),

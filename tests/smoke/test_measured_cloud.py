@@ -24,7 +24,7 @@ from weir.lab.tenants_load import load_tenants
 from weir.plan import deployment_id
 from weir.plan.cloud import measured_topology
 from weir.plan.cloud.tester import TO_PORT, tenant_streams
-from weir.procedures.tenants.standing import standing_cloud
+from weir.procedures.tenants.standing_cloud import standing_cloud
 from weir.protocol import DataPlaneTester
 from weir.results.result import Result, Trial
 from weir.results.tenants import Tenants, TenantsTcp

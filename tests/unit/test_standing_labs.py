@@ -11,7 +11,7 @@ from bench import beside_linux
 from bench.disturbed import CHAINS, TECHNOLOGIES
 from bench.own_pauses import lab_of_a_function_that_pauses
 from bench.pairs import SkipError
-from bench.standing import switching
+from bench.standing_chain import switching
 from weir import fabric
 from weir.base.topology import Topology
 from weir.lab import Lab

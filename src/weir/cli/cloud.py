@@ -95,7 +95,7 @@ def _deployed(steps: list[Step], topology: CloudTopology, *, quiet: bool) -> Dep
     from weir.fabric import stop_signals
     from weir.fabric.cloud.deployed import deployed_cloud
     from weir.fabric.deployment import ignore
-    from weir.procedures.tenants.standing import polling
+    from weir.procedures.tenants.standing_cloud import polling
 
     on_event = ignore if quiet else told
     with after_leftovers(), deployed_cloud(steps, topology, on_event, kept=True) as deployment:

@@ -18,7 +18,7 @@ from weir.fabric.core_claim import CoreClaim, remove_free_locks
 from weir.fabric.journal import SUFFIX, Entry, Journal, root
 from weir.fabric.lock import LOCK_SUFFIX, Lock
 from weir.fabric.outside.watch import taking_part
-from weir.fabric.standing import Standing
+from weir.fabric.standing_deployment import StandingDeployment
 from weir.fabric.step_handlers import Facts, Logging, Output, Site, Speaking, step_handler
 from weir.plan import Step, Tuning
 
@@ -49,7 +49,7 @@ def ignore(event: Event) -> None:
     """The default for on_event."""
 
 
-class Deployment(Standing):
+class Deployment(StandingDeployment):
     """Built, changed and taken down; and looked at, as what it inherits says."""
 
     def __init__(self, journal: Journal, claim: CoreClaim | None = None) -> None:

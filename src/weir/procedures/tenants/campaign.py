@@ -28,7 +28,7 @@ from weir.procedures.stored_result import new_result
 from weir.procedures.tenants.case import TenantsCase
 from weir.procedures.tenants.clouds import called, variant
 from weir.procedures.tenants.fidelity import fidelity
-from weir.procedures.tenants.standing import RunningCloud, standing_cloud
+from weir.procedures.tenants.standing_cloud import RunningCloud, standing_cloud
 from weir.procedures.tenants.tcp import tcp_case
 from weir.protocol import DataPlaneTester
 from weir.protocol.traffic import TrafficConfigure

@@ -12,7 +12,7 @@ from weir.base.error import FabricError
 from weir.fabric.cloud.goodput import Goodput, goodput, lacking
 from weir.lab.tenants_measure import FRAME_BYTES_MAX, TcpOptions
 from weir.plan.cloud.routers import ROUTERS
-from weir.procedures.tenants.standing import RunningCloud
+from weir.procedures.tenants.standing_cloud import RunningCloud
 from weir.results.result import TCP, Case
 from weir.results.tenants import TCP_RECORD, TcpShare, TenantsTcp
 

@@ -29,7 +29,7 @@ from weir.plan.cloud.chain import chain_streams, chain_topology
 from weir.plan.cloud.loopback import loopback_lab
 from weir.procedures.driver import new_id, planned, running
 from weir.procedures.tenants.fidelity import fidelity
-from weir.procedures.tenants.standing import RunningCloud, standing_cloud
+from weir.procedures.tenants.standing_cloud import RunningCloud, standing_cloud
 from weir.protocol import DataPlaneTester
 from weir.results.result import Ceiling
 from weir.verify.driver import ChainWanted

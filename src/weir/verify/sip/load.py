@@ -14,7 +14,7 @@ from weir.verify.sip.accounting import disagreements
 from weir.verify.sip.functions import CALLEE, CALLER, FIRST, SUBSCRIBERS
 from weir.verify.sip.kamailio import Counters
 from weir.verify.sip.sipp import CallCounts
-from weir.verify.sip.standing import RUN, Standing
+from weir.verify.sip.standing_functions import RUN, StandingFunctions
 from weir.verify.sip.subscribers import Subscribers
 
 _LISTENS_S = 0.3
@@ -45,7 +45,7 @@ class _Load:
 class Loads:
     """One after the other, each with SIPps of its own."""
 
-    def __init__(self, standing: Standing) -> None:
+    def __init__(self, standing: StandingFunctions) -> None:
         self._at = standing
         self._number = 0
         if standing.application.media:

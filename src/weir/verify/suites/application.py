@@ -12,7 +12,7 @@ from weir.verify.sip.capacity import searched
 from weir.verify.sip.functions import needs
 from weir.verify.sip.level import CALLS
 from weir.verify.sip.load import Loads
-from weir.verify.sip.standing import standing
+from weir.verify.sip.standing_functions import standing
 
 
 def require(driver: Driver, application: Application) -> None:

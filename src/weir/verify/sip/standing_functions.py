@@ -22,7 +22,7 @@ _END_S = 3.0
 _REGISTER = "register"
 
 
-class Standing:
+class StandingFunctions:
     """All of them, in servers of one network."""
 
     def __init__(self, run: Running, hosts: Hosts, vcpus: int) -> None:
@@ -167,14 +167,14 @@ class Standing:
 
 
 @contextmanager
-def standing(run: Running, vcpus: int | None = None) -> Iterator[Standing]:
+def standing(run: Running, vcpus: int | None = None) -> Iterator[StandingFunctions]:
     """Functions that stand, with all subscribers registered; for the body. CloudError. `vcpus`: None: the
     first of the file."""
     application = run.application
     chosen = application.vcpus[0] if vcpus is None else vcpus
     wanted = HostsWanted(SERVERS[application.variant], chosen)
     with run.hosts(f"make {len(wanted.names)} servers", wanted) as hosts:
-        made = Standing(run, hosts, chosen)
+        made = StandingFunctions(run, hosts, chosen)
         with run.doing("start the functions") as done:
             made.start()
             done.found = ", ".join(KAMAILIO[application.variant])

@@ -46,7 +46,7 @@ class Carried:
     """Too much of the time a core was slowed: it says nothing of the machine's better state."""
 
 
-class Standing:
+class StandingChain:
     """A chain under a technology."""
 
     def __init__(self, state: MachineState, lab: Lab, traffic: Traffic, chain: OnChain) -> None:
@@ -87,13 +87,13 @@ class Standing:
 
 
 @contextmanager
-def standing(lab: Lab, technology: str, chain_name: str, state: MachineState) -> Iterator[Standing]:
+def standing(lab: Lab, technology: str, chain_name: str, state: MachineState) -> Iterator[StandingChain]:
     """Built once for the body. `state`: of the machine, of all searches of a bench."""
     chain = next(chain for chain in lab.chains() if chain.name == chain_name)
     with stop_signals.held(), running(lab, planned(lab, technology, chain)) as here:
         traffic = here.traffic(str(lab.traffic.frames[0]))
         watched = Watched(here.cores, state)
-        yield Standing(
+        yield StandingChain(
             state, lab, traffic, OnChain(here.tester(), here.counters, lambda _event: None, watched=watched)
         )
 

@@ -24,7 +24,7 @@ from weir.plan import Tuning
 _ENDING_S, _LOOK_S = 1.0, 0.01
 
 
-class Standing:
+class StandingDeployment:
     """One deployment that stands, or what is left of one: a chain, a cloud of tenants, or a host that is
     tuned for a lab."""
 
