@@ -72,7 +72,7 @@ cloud = cloud_of_each(
 
 
 def test_instances_have_the_addresses_that_the_dhcp_server_gave(cloud: StandingCloud) -> None:
-    for network in cloud.topology.networks:
+    for network in cloud.topology.tenant_networks:
         for one in network.instances:
             assert cloud.addresses(one.name) == [f"{one.address}/24"]
             routes = cloud.run(one.name, "ip", "route", "show", "default").stdout
@@ -86,7 +86,7 @@ def test_what_it_takes_to_build_a_cloud_is_not_counted_as_dropped(cloud: Standin
 
 
 def test_instances_of_a_tenant_reach_each_other_on_one_node_and_across(cloud: StandingCloud) -> None:
-    blue = cloud.topology.networks[0].instances
+    blue = cloud.topology.tenant_networks[0].instances
     assert len({one.node for one in blue}) == 2
     for other in blue[1:]:
         with (
@@ -122,7 +122,7 @@ def test_who_asks_for_a_floating_address_of_his_own_network_is_seen_as_from_outs
     """As Neutron's rules have it: a group that lets in the network outside lets in him, too."""
     floating = cloud.instance("blue.1").floating
     assert floating is not None
-    assert cloud.fetches("blue.2", floating, OPEN, "blue.1") == cloud.topology.networks[0].external
+    assert cloud.fetches("blue.2", floating, OPEN, "blue.1") == cloud.topology.tenant_networks[0].external
     assert cloud.fetches("blue.1", floating, OPEN, "blue.1") == floating
 
 
@@ -176,8 +176,8 @@ def test_metadata_is_refused_at_once(cloud: StandingCloud) -> None:
 
 def test_no_frame_of_a_tenant_comes_to_another_who_has_the_same_addresses(cloud: StandingCloud) -> None:
     red = cloud.instance("red.1")
-    own = {mac(one.mac) for one in cloud.topology.networks[1].instances}
-    blue = {mac(one.mac) for one in cloud.topology.networks[0].instances}
+    own = {mac(one.mac) for one in cloud.topology.tenant_networks[1].instances}
+    blue = {mac(one.mac) for one in cloud.topology.tenant_networks[0].instances}
     with (
         cloud.wire("blue.1") as one,
         cloud.wire("blue.2") as two,

@@ -63,7 +63,7 @@ cloud = cloud_of_each(
 
 
 def router_mac(cloud: StandingCloud) -> str:
-    return cloud.topology.networks[0].router_mac
+    return cloud.topology.tenant_networks[0].router_mac
 
 
 @pytest.mark.long

@@ -110,7 +110,7 @@ def test_a_shared_function_sends_in_the_name_of_those_behind_it_alone(
 ) -> None:
     own, outside = filtered.instance(function), filtered.topology
     assert outside.shared is not None
-    red, plain = filtered.topology.networks[1:]
+    red, plain = filtered.topology.tenant_networks[1:]
     secret = secrets.token_bytes(30)
     before = filtered.dropped(function, "spoofed_ip")
     with filtered.wire(function) as sending, filtered.wire(OUTSIDE) as wire:

@@ -54,7 +54,7 @@ def test_who_comes_from_outside_is_seen_with_its_address_and_who_goes_there_with
     assert cloud.fetches(OUTSIDE, floating, OPEN, "blue.1") == cloud.topology.outside
     with cloud.stack(OUTSIDE, socket.SOCK_DGRAM) as there:
         there.bind(("0.0.0.0", 5000))
-        for host, seen in (("blue.1", floating), ("blue.2", cloud.topology.networks[0].external)):
+        for host, seen in (("blue.1", floating), ("blue.2", cloud.topology.tenant_networks[0].external)):
             with cloud.stack(host, socket.SOCK_DGRAM) as here:
                 here.sendto(b"who am I?", (cloud.topology.outside, 5000))
                 assert there.recvfrom(64)[1][0] == seen
@@ -65,12 +65,12 @@ def test_who_asks_for_a_floating_address_of_his_own_network_is_seen_as_from_outs
 ) -> None:
     floating = cloud.instance("blue.1").floating
     assert floating is not None
-    assert cloud.fetches("blue.2", floating, OPEN, "blue.1") == cloud.topology.networks[0].external
+    assert cloud.fetches("blue.2", floating, OPEN, "blue.1") == cloud.topology.tenant_networks[0].external
     assert cloud.fetches("blue.1", floating, OPEN, "blue.1") == floating
 
 
 def test_nothing_comes_in_that_nobody_asked_for_and_metadata_is_no_way_out(cloud: StandingCloud) -> None:
-    external = cloud.topology.networks[0].external
+    external = cloud.topology.tenant_networks[0].external
     with cloud.stack("blue.2", socket.SOCK_DGRAM) as host, cloud.stack(OUTSIDE, socket.SOCK_DGRAM) as there:
         there.bind(("0.0.0.0", 5001))
         host.bind(("0.0.0.0", 6000))

@@ -106,7 +106,7 @@ def test_a_cloud_is_as_it_was_built_and_a_port_in_another_tenants_network_is_nam
     text = json.dumps(TENANTS | {"cloud": {"security": security, "isolation": "vxlan", "compute_nodes": 2}})
     with standing(text, run_dir=tmp_path) as cloud:
         assert found(cloud.deployment) == []
-        network = cloud.topology.networks[0]
+        network = cloud.topology.tenant_networks[0]
         instance = cloud.instance("blue.1")
         port = InstancePort.of(network, instance)
         name = port.above if security == "bridge-filter" else port.tap

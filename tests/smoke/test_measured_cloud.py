@@ -243,7 +243,7 @@ def test_under_load_no_tenants_packet_reaches_another_and_what_is_spoofed_is_dro
         tester.configure_traffic(tenant_streams(topology, tenants, "64", 2))
         spoofing = cloud.instance("through.1")
         datagram = udp("10.0.0.99", topology.outside, (5000, TO_PORT), b"from another")
-        forged = ethernet(topology.networks[1].functions[0].mac, spoofing.mac, 0x0800, datagram)
+        forged = ethernet(topology.tenant_networks[1].functions[0].mac, spoofing.mac, 0x0800, datagram)
         before = cloud.dropped("through.1", "spoofed_ip")
         with (
             ThreadPoolExecutor(1) as beside,

@@ -101,7 +101,7 @@ class Network(FixedRecord):
     name: str
     number: int
     """From 1; the VLAN tag at the integration bridges, and the zone of connection tracking."""
-    segment: int
+    segmentation_id: int
     """On the nodes' wire: VLAN tag, VNI (RFC 7348) or GRE key (RFC 2890)."""
     subnet: str
     router: str
@@ -167,8 +167,8 @@ class CloudTopology(FixedRecord):
     """Address of the host there, by which routers reach everything else."""
     nodes: tuple[CloudNode, ...]
     """The network node first."""
-    networks: tuple[TenantNetwork, ...]
-    """The tenants'."""
+    tenant_networks: tuple[TenantNetwork, ...]
+    """One a tenant."""
     shared: Network | None
     """The network outside as one of the cloud's own (a provider network): its instances are the functions
     that tenants share, and the host outside is its router. None: nothing is shared."""
@@ -191,23 +191,23 @@ class CloudTopology(FixedRecord):
         """Those with instances."""
         return self.nodes[1:]
 
-    def segments(self) -> tuple[Network, ...]:
+    def all_networks(self) -> tuple[Network, ...]:
         """Every network with instances, by number: tenants', then what they share."""
-        return self.networks if self.shared is None else (*self.networks, self.shared)
+        return self.tenant_networks if self.shared is None else (*self.tenant_networks, self.shared)
 
-    def every(self) -> list[tuple[Network, Instance]]:
+    def all_instances(self) -> list[tuple[Network, Instance]]:
         """All instances."""
-        return [(of, one) for of in self.segments() for one in of.instances]
+        return [(of, one) for of in self.all_networks() for one in of.instances]
 
-    def instances(self, node: str) -> list[tuple[Network, Instance]]:
+    def instances_at(self, node: str) -> list[tuple[Network, Instance]]:
         """That node's."""
-        return [(of, one) for of, one in self.every() if one.node == node]
+        return [(of, one) for of, one in self.all_instances() if one.node == node]
 
     def networks_at(self, node: str) -> list[Network]:
         """Those that the node has ports of."""
         if node == NETWORK_NODE:
-            return list(self.segments())
-        return [one for one in self.segments() if any(each.node == node for each in one.instances)]
+            return list(self.all_networks())
+        return [one for one in self.all_networks() if any(each.node == node for each in one.instances)]
 
     def shared_functions(self) -> tuple[str, ...]:
         """Names of those that tenants share."""
@@ -240,12 +240,12 @@ class CloudTopology(FixedRecord):
 
     def instance(self, name: str) -> tuple[Network, Instance]:
         """KeyError if there is none of that name."""
-        return {one.name: (of, one) for of, one in self.every()}[name]
+        return {one.name: (of, one) for of, one in self.all_instances()}[name]
 
     def hosts(self) -> dict[str, str]:
         """What commands can be run in, and its addresses as text: instances, routers, the host outside."""
         found = {}
-        for network in self.networks:
+        for network in self.tenant_networks:
             for one in network.instances:
                 found[one.name] = one.address + (f" (outside {one.floating})" if one.floating else "")
             found[router_name(network)] = f"{network.router}, {network.external}"

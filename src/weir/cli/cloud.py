@@ -69,10 +69,10 @@ def deploy_cloud(lab_path: Path, *, dry_run: bool, as_json: bool) -> None:
 
 def said(topology: CloudTopology) -> str:
     """ "3 tenants with 7 instances on 2 compute nodes, vxlan, bridge-filter"."""
-    tenants, nodes = len(topology.networks), len(topology.nodes) - 1
-    functions = sum(len(one.functions) for one in topology.networks)
+    tenants, nodes = len(topology.tenant_networks), len(topology.nodes) - 1
+    functions = sum(len(one.functions) for one in topology.tenant_networks)
     shared = len(topology.shared.functions) if topology.shared is not None else 0
-    instances = sum(len(one.instances) for one in topology.networks) - functions
+    instances = sum(len(one.instances) for one in topology.tenant_networks) - functions
     forwarding = f" and {_counted(functions, 'function')}" if functions else ""
     forwarding += f", {_counted(shared, 'function')} that they share" if shared else ""
     return (
@@ -145,7 +145,7 @@ def measured(tenants: TenantsFile, *, quick: bool) -> Iterator[str]:
     loads = ", ".join(f"{load:,.0f}" for load in wanted.loads) or "none"
     yield f"  frames        {', '.join(map(str, tenants.traffic.frames))}; IPv4, UDP, to the host outside"
     sending = ", ".join(map(str, tenants.sending()))
-    yield f"  sending       {sending} of {len(tenants.every())} tenants at once"
+    yield f"  sending       {sending} of {len(tenants.all_tenants())} tenants at once"
     yield f"  loads         {loads} pps each{repeats}"
     if wanted.background is not None:
         behind = wanted.background
@@ -187,7 +187,7 @@ def show_cloud(deployment: Deployment, topology: CloudTopology) -> None:
         if one["packets"]:
             dropped.setdefault(one["of"], []).append(f"{one['packets']} {one['reason']}")
     table = Table("host", "node", "addresses", "MAC", "sent", "received", "dropped", box=None, pad_edge=False)
-    where = {one.name: one for _, one in topology.every()}
+    where = {one.name: one for _, one in topology.all_instances()}
     hosts = topology.hosts()
     for name, addresses in hosts.items():
         at = where.get(name)

@@ -36,7 +36,7 @@ RESERVED_NAMES = ("router", "dhcp")
 _PortNumber = Annotated[int, Field(ge=1, le=65535)]
 
 
-def _network(text: str) -> str:
+def _prefix(text: str) -> str:
     try:
         network = ipaddress.IPv4Network(text)
     except ValueError:
@@ -45,7 +45,7 @@ def _network(text: str) -> str:
 
 
 def _subnet(text: str) -> str:
-    network = ipaddress.IPv4Network(_network(text))
+    network = ipaddress.IPv4Network(_prefix(text))
     if network.is_loopback or network.is_link_local or network.is_multicast or network.is_reserved:
         raise ValueError(
             f"{network} cannot be the addresses of instances; expected a network such as 10.0.0.0/24: not "
@@ -54,7 +54,7 @@ def _subnet(text: str) -> str:
     return str(network)
 
 
-_Network = Annotated[str, AfterValidator(_network)]
+_Prefix = Annotated[str, AfterValidator(_prefix)]
 _Subnet = Annotated[str, AfterValidator(_subnet)]
 
 
@@ -65,7 +65,7 @@ class IngressRule(LabSection):
     ports: tuple[_PortNumber, _PortNumber] | None = Field(
         default=None, description="the first and the last destination port, of TCP or UDP; absent: all"
     )
-    source: _Network = Field(
+    source: _Prefix = Field(
         default="0.0.0.0/0", description="from whom, as the instance sees it", examples=["198.18.0.0/16"]
     )
 
@@ -265,10 +265,10 @@ class TenantsFile(LabSection):
 
     def sending(self) -> tuple[int, ...]:
         """How many tenants send at once, in turn."""
-        every = len(self.every())
+        every = len(self.all_tenants())
         return self.measure.sending or tuple(dict.fromkeys((1, min(every, STREAMS_MAX))))
 
-    def every(self) -> list[tuple[str, Tenant]]:
+    def all_tenants(self) -> list[tuple[str, Tenant]]:
         """Each tenant by its own name, in order."""
         return [
             (f"{one.name}-{number}" if one.count > 1 else one.name, one)

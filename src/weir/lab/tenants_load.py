@@ -64,7 +64,7 @@ def _missing(tenants: TenantsFile, folder: Path) -> Iterator[Complaint]:
 def _complaints(tenants: TenantsFile) -> Iterator[Complaint]:
     """What is well formed and yet impossible."""
     external = ipaddress.IPv4Network(tenants.cloud.external)
-    every = tenants.every()
+    every = tenants.all_tenants()
     names = [name for name, _ in every]
     for index, one in enumerate(tenants.tenants):
         if one.name == OUTSIDE:

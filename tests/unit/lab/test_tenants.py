@@ -33,7 +33,7 @@ def said(folder: Path, text: str) -> str:
 
 def test_tenants_that_are_alike_have_names_of_their_own(tmp_path: Path) -> None:
     found = load_tenants(written(tmp_path, GOOD))
-    assert [name for name, _ in found.every()] == ["blue", "red-1", "red-2"]
+    assert [name for name, _ in found.all_tenants()] == ["blue", "red-1", "red-2"]
     assert found.cloud.isolation == "vxlan"
 
 

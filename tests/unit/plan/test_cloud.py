@@ -51,7 +51,7 @@ def test_each_step_and_each_interface_has_a_name_of_its_own(security: str, isola
 def test_addresses_are_each_once_where_they_meet() -> None:
     cloud = topology(compute_nodes=2)
     macs, outside = [], [cloud.outside]
-    for network in cloud.networks:
+    for network in cloud.tenant_networks:
         inside = [network.router, network.dhcp, *(one.address for one in network.instances)]
         assert len(set(inside)) == len(inside)
         assert all(ipaddress.ip_address(one) in ipaddress.ip_network(network.subnet) for one in inside)
@@ -60,13 +60,16 @@ def test_addresses_are_each_once_where_they_meet() -> None:
         outside += [network.external, *(one.floating for one in network.instances if one.floating)]
     assert len(set(macs)) == len(macs)
     assert len(set(outside)) == len(outside)
-    assert {one.node for network in cloud.networks for one in network.instances} == {"compute1", "compute2"}
+    assert {one.node for network in cloud.tenant_networks for one in network.instances} == {
+        "compute1",
+        "compute2",
+    }
 
 
 def test_numbers_on_the_wire_are_others_than_within_a_node() -> None:
     for isolation in get_args(Isolation):
-        networks = topology(isolation=isolation).networks
-        assert {one.number for one in networks}.isdisjoint(one.segment for one in networks)
+        networks = topology(isolation=isolation).tenant_networks
+        assert {one.number for one in networks}.isdisjoint(one.segmentation_id for one in networks)
 
 
 SHARED_NAMES = ["shared.dpi", "shared.firewall", "shared.shaper"]
@@ -105,7 +108,7 @@ def test_ways_out_lead_through_what_is_shared_and_back_through_the_same() -> Non
     assert [one.gateway for one in shared] == [firewall, shaper, cloud.outside]
     out = f"{cloud.outside}/32"
     assert [ways[name].get(out) for name in SHARED_NAMES] == [firewall, shaper, None]
-    behind = {one for network in cloud.networks[:2] for one in outer_addresses(network)}
+    behind = {one for network in cloud.tenant_networks[:2] for one in outer_addresses(network)}
     assert len(behind) == 4
     for address in behind:
         back = [ways[name].get(f"{address}/32") for name in SHARED_NAMES]
@@ -120,20 +123,22 @@ def test_ways_out_lead_through_what_is_shared_and_back_through_the_same() -> Non
 def test_what_is_shared_is_on_a_segment_of_its_own_with_every_router(isolation: str, security: str) -> None:
     cloud = sharing(isolation=isolation, security=security, compute_nodes=2)
     assert cloud.shared is not None
-    numbers = [one.number for one in cloud.segments()]
+    numbers = [one.number for one in cloud.all_networks()]
     assert numbers == sorted(set(numbers))
-    macs = [one.router_mac for one in cloud.segments()] + [one.external_mac for one in cloud.networks]
-    macs += [one.dhcp_mac for one in cloud.segments()] + [one.mac for _, one in cloud.every()]
+    macs = [one.router_mac for one in cloud.all_networks()] + [
+        one.external_mac for one in cloud.tenant_networks
+    ]
+    macs += [one.dhcp_mac for one in cloud.all_networks()] + [one.mac for _, one in cloud.all_instances()]
     assert len(set(macs)) == len(macs)
     steps = {step.name: step for step in cloud_steps(cloud)}
     assert len(steps) == len(cloud_steps(cloud))
     words = steps["ovs-ports:network"].params["words"]
     assert isinstance(words, list)
     tagged = dict(itertools.pairwise(words))
-    assert {tagged[f"qg{one.number}"] for one in cloud.networks} == {f"tag={cloud.shared.number}"}
+    assert {tagged[f"qg{one.number}"] for one in cloud.tenant_networks} == {f"tag={cloud.shared.number}"}
     if isolation != "vlan":
         rules = "\n".join(flows.tunnel_bridge(cloud, cloud.node("compute1")))
-        for one in cloud.networks:
+        for one in cloud.tenant_networks:
             assert f"dl_vlan={cloud.shared.number},dl_dst={one.external_mac}," in rules
 
 
@@ -164,7 +169,7 @@ def test_a_cookie_of_no_filter_says_nothing() -> None:
 
 def test_frames_for_everybody_go_to_nodes_of_the_network_alone() -> None:
     cloud = topology(compute_nodes=2)
-    (red,) = [one for one in cloud.networks if one.name == "red-1"]
+    (red,) = [one for one in cloud.tenant_networks if one.name == "red-1"]
     rules = list(flows.tunnel_bridge(cloud, cloud.node(NETWORK_NODE)))
     (flood,) = [one for one in rules if f"table=22,priority=1,dl_vlan={red.number}," in one]
     nodes = {one.node for one in red.instances}
@@ -174,7 +179,7 @@ def test_frames_for_everybody_go_to_nodes_of_the_network_alone() -> None:
 def test_an_instance_may_send_from_its_own_addresses_alone() -> None:
     cloud = topology(security="bridge-filter")
     rules = bridge_filter.anti_spoofing(cloud, cloud.node("compute1"))
-    for network, one in cloud.instances("compute1"):
+    for network, one in cloud.instances_at("compute1"):
         chain = rules.split(f"chain from_{network.number}_{one.number} {{")[1].split("}\n  chain")[0]
         assert f"ether saddr != {one.mac}" in chain
         assert f"ip saddr != {one.address} counter" in chain
@@ -182,7 +187,7 @@ def test_an_instance_may_send_from_its_own_addresses_alone() -> None:
 
 
 def test_ways_lead_through_every_function_and_back_through_the_same_ones() -> None:
-    network = topology().networks[1]
+    network = topology().tenant_networks[1]
     by_address = {one.address: one for one in network.instances}
     host = by_address[network.instances[0].address]
     out, at = [], host
@@ -202,7 +207,7 @@ def test_ways_lead_through_every_function_and_back_through_the_same_ones() -> No
 
 
 def test_without_functions_hosts_have_the_router_and_no_pairs() -> None:
-    network = topology().networks[0]
+    network = topology().tenant_networks[0]
     assert not network.functions
     assert all(
         (one.gateway, one.allowed, one.routes) == (network.router, (), ()) for one in network.instances
@@ -210,7 +215,7 @@ def test_without_functions_hosts_have_the_router_and_no_pairs() -> None:
 
 
 def test_allowed_address_pairs_are_of_functions_and_name_the_hosts_of_their_own_tenant_alone() -> None:
-    for network in topology().networks[1:]:
+    for network in topology().tenant_networks[1:]:
         hosts = {one.address for one in network.instances if one not in network.functions}
         assert {one.name for one in network.functions} == {
             f"{network.name}.{name}" for name in ("dpi", "firewall", "shaper")

@@ -35,7 +35,7 @@ def measured(cpus: tuple[int, ...] = (0, 1, 2), cores: TenantsCores | None = Non
 def test_a_function_is_no_host_that_could_send_also_where_it_forwards_for_nobody() -> None:
     alone = Tenant(name="blue", instances=0, functions=(TenantFunction(name="dpi"),))
     tenants = TENANTS.model_copy(update={"tenants": (alone,)})
-    (network,) = cloud_topology(tenants, DEPLOYMENT).networks
+    (network,) = cloud_topology(tenants, DEPLOYMENT).tenant_networks
     assert [one.name for one in network.functions] == ["blue.dpi"]
     with pytest.raises(PlanError, match="blue has no instance that could send"):
         measured_topology(tenants, DEPLOYMENT, (0, 1))
@@ -102,11 +102,11 @@ def test_packets_are_those_that_the_hosts_stack_would_send() -> None:
         (1, "red-1.1", RECEIVER),
     ]
     blue, red = (one.template for one in streams)
-    assert blue.dst_mac == topology.networks[0].router_mac
-    assert red.dst_mac == topology.networks[1].functions[0].mac
+    assert blue.dst_mac == topology.tenant_networks[0].router_mac
+    assert red.dst_mac == topology.tenant_networks[1].functions[0].mac
     assert (blue.src_mac, blue.src_ip) == (
-        topology.networks[0].instances[0].mac,
-        topology.networks[0].instances[0].address,
+        topology.tenant_networks[0].instances[0].mac,
+        topology.tenant_networks[0].instances[0].address,
     )
     assert {(one.template.dst_ip, one.template.dst_port) for one in streams} == {(topology.outside, TO_PORT)}
     assert [one.flows.seed for one in streams if one.flows] == [3, 4]

@@ -53,12 +53,12 @@ class CloudCounters:
         pairs = [_ends(step) for step in steps if step.kind == "veth"]
         self._peer = {one: other for pair in pairs for one, other in (pair, pair[::-1])}
         names_of = [node.name for node in topology.nodes]
-        names_of += [one.name for _, one in topology.every()]
-        routers = [router_name(network) for network in topology.networks]
-        self._forwarding = [one.name for network in topology.segments() for one in network.functions]
+        names_of += [one.name for _, one in topology.all_instances()]
+        routers = [router_name(network) for network in topology.tenant_networks]
+        self._forwarding = [one.name for network in topology.all_networks() for one in network.functions]
         if ROUTERS[topology.router].in_data_plane is None:
             self._forwarding += routers  # others tell by weir-dp's ledger
-        self._commanded = {one.name for _, one in topology.every() if one.commands is not None}
+        self._commanded = {one.name for _, one in topology.all_instances() if one.commands is not None}
         self._again = {node.name: SentAgain() for node in topology.nodes}
         self._called = {topology.namespace(name): name for name in [*names_of, *routers]}
         self._instances_ports = dict(_instances_ports(topology))
@@ -152,7 +152,7 @@ class CloudCounters:
         yield Counter(f"{node.name}:openvswitch", "upcall_lost", "drop", lost)
         rest -= lost
         if self._security.drops_in_switch:
-            here = {node.name, *(one.name for _, one in self._topology.instances(node.name))}
+            here = {node.name, *(one.name for _, one in self._topology.instances_at(node.name))}
             rest -= sum(one.packets for one in filtered if one.of in here)
         yield Counter(f"{node.name}:openvswitch", "not_forwarded", "drop", rest)
 
@@ -175,7 +175,7 @@ class CloudCounters:
 
 def _instances_ports(topology: CloudTopology) -> Iterator[tuple[End, str]]:
     """Interfaces of instances at their nodes, as users know them: "tap of customer-1.1"."""
-    for network, instance in topology.every():
+    for network, instance in topology.all_instances():
         port = names.InstancePort.of(network, instance)
         for kind, interface in port.by_kind().items():
             yield End(topology.namespace(instance.node), interface), f"{kind} of {instance.name}"

@@ -52,7 +52,7 @@ def _read(topology: CloudTopology, node: CloudNode, run_dir: Path) -> Iterator[C
 
 
 def _of_bridges(topology: CloudTopology, node: CloudNode, _run_dir: Path) -> Iterator[Counted]:
-    if topology.instances(node.name):
+    if topology.instances_at(node.name):
         netns = topology.namespace(node.name)
         yield from of_nftables(_said(netns, ["nft", "-j", "list", "counters", "table", "bridge", "weir"]))
         yield from of_iptables(_said(netns, ["iptables-save", "-c", "-t", "filter"]))
@@ -105,7 +105,7 @@ def of_flows(dumped: str) -> Iterator[Counted]:
 def _named(topology: CloudTopology, node: CloudNode, network: int, instance: int) -> str:
     if network == 0:
         return node.name
-    of = topology.segments()[network - 1]
+    of = topology.all_networks()[network - 1]
     return of.instances[instance - 1].name if instance else of.name
 
 

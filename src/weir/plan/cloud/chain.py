@@ -39,7 +39,7 @@ def chain_topology(
 def chain_streams(topology: CloudTopology, frame: str, flows: int, seed: int) -> TrafficConfigure:
     """From outside through the chain and back, in one direction. The filters at its instances let in and out
     what is in the tenant's name."""
-    shared, sent_as = topology.shared, topology.networks[0]
+    shared, sent_as = topology.shared, topology.tenant_networks[0]
     assert shared is not None
     return TrafficConfigure(
         streams=(

@@ -29,9 +29,13 @@ def data_plane_steps(topology: CloudTopology) -> Iterator[Step]:
     if core is None:
         return
     part = ROUTERS[topology.router].in_data_plane
-    routers = len(topology.networks) if part is not None else 0
+    routers = len(topology.tenant_networks) if part is not None else 0
     if routers and topology.tester is not None:
-        ends = [name for one in topology.networks for name in (names.inner_port(one), names.outer_port(one))]
+        ends = [
+            name
+            for one in topology.tenant_networks
+            for name in (names.inner_port(one), names.outer_port(one))
+        ]
         yield steering(topology, NETWORK_NODE, ends, topology.tester, f"what {routers} routers send")
     memory_mb = _MEMORY_MB + (routers * part.memory_mb if part is not None else 0)
     yield weir_dp_step([core], memory_mb, [], _BESIDE_HOST, f"start weir-dp, polling on core {core}")
@@ -45,7 +49,7 @@ def cloud_configuration(topology: CloudTopology) -> Configure:
     ports: list[PortConfig] = []
     areas: list[AreaConfig] = []
     part = ROUTERS[topology.router].in_data_plane
-    routers = topology.networks if part is not None else ()
+    routers = topology.tenant_networks if part is not None else ()
     for network in routers:
         assert part is not None
         ports += part.ports(topology, network)

@@ -31,7 +31,7 @@ def tunnel_bridge(topology: CloudTopology, node: CloudNode) -> Iterator[str]:
     for other in others(topology, node):
         yield f'priority=1,in_port="{tunnel_port(other)}",actions=resubmit(,4)'
     for network in topology.networks_at(node.name):
-        tag, key = network.number, network.segment
+        tag, key = network.number, network.segmentation_id
         yield f'table=4,priority=1,tun_id={key},actions=mod_vlan_vid:{tag},output:"{FROM_TUNNELS}"'
         there = [one for one in others(topology, node) if network in topology.networks_at(one.name)]
         for other in there:
@@ -49,7 +49,7 @@ def vlan_bridge(topology: CloudTopology, node: CloudNode) -> Iterator[str]:
     yield f'priority=2,in_port="{FROM_VLANS}",actions=drop'
     for network in topology.networks_at(node.name):
         match = f'in_port="{FROM_VLANS}",dl_vlan={network.number}'
-        yield f"priority=4,{match},actions=mod_vlan_vid:{network.segment},NORMAL"
+        yield f"priority=4,{match},actions=mod_vlan_vid:{network.segmentation_id},NORMAL"
 
 
 def integration_bridge(topology: CloudTopology, node: CloudNode) -> Iterator[str]:
@@ -57,7 +57,7 @@ def integration_bridge(topology: CloudTopology, node: CloudNode) -> Iterator[str
     if topology.isolation == "vlan":
         yield f'priority=2,in_port="{TO_VLANS}",actions=drop'
         for network in topology.networks_at(node.name):
-            match = f'in_port="{TO_VLANS}",dl_vlan={network.segment}'
+            match = f'in_port="{TO_VLANS}",dl_vlan={network.segmentation_id}'
             yield f"priority=3,{match},actions=mod_vlan_vid:{network.number},resubmit(,60)"
     else:
         yield f'priority=3,in_port="{TO_TUNNELS}",actions=resubmit(,60)'

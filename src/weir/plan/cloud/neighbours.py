@@ -14,6 +14,6 @@ def others(topology: CloudTopology, node: CloudNode) -> list[CloudNode]:
 def macs(topology: CloudTopology, network: Network, node: CloudNode) -> list[str]:
     """Of the network's ports there."""
     if node.name == NETWORK_NODE:
-        routers = [one.external_mac for one in topology.networks] if network == topology.shared else []
+        routers = [one.external_mac for one in topology.tenant_networks] if network == topology.shared else []
         return [network.router_mac, network.dhcp_mac, *routers]
     return [one.mac for one in network.instances if one.node == node.name]

@@ -62,9 +62,9 @@ def _steps(topology: CloudTopology) -> Iterator[Step]:
         if topology.isolation != "vlan":
             netns = topology.namespace(node.name)
             yield interface(netns, names.PHYSICAL, "", [f"{node.address}/24"], at=node.name, host=False)
-    for tenant in topology.networks:
+    for tenant in topology.tenant_networks:
         yield from ROUTERS[topology.router].steps(topology, tenant)
-    for network in topology.segments():
+    for network in topology.all_networks():
         yield from dhcp_host_steps(topology, network)
         for instance in network.instances:
             yield from _instance(topology, network, instance)
@@ -74,7 +74,7 @@ def _steps(topology: CloudTopology) -> Iterator[Step]:
         if topology.networks_at(node.name):
             yield switches.ports(topology, node)
         yield from switches.all_flows(topology, node)
-    for network in topology.segments():
+    for network in topology.all_networks():
         yield dhcp_server_step(topology, network)
     yield from _hosts(topology)
     yield from _systems(topology)
@@ -125,7 +125,7 @@ def _instance(topology: CloudTopology, network: Network, instance: Instance) -> 
 
 def _hosts(topology: CloudTopology) -> Iterator[Step]:
     """Instances get their addresses; then commands may run there."""
-    every = topology.every()
+    every = topology.all_instances()
     yield Step(
         kind="dhcp-leases",
         name="dhcp-leases",
@@ -152,15 +152,16 @@ def _hosts(topology: CloudTopology) -> Iterator[Step]:
                 directory=one.commands.directory,
                 time_limit_s=one.commands.time_limit_s,
             )
-    routers = [router_name(network) for network in topology.networks]
+    routers = [router_name(network) for network in topology.tenant_networks]
     hosts = [*(one.name for _, one in every), *routers, OUTSIDE]
     yield Step(
         kind="cloud-hosts",
         name="cloud-hosts",
         params={
             "namespaces": [topology.namespace(name) for name in hosts],
-            "files": [hosts_file(network.name) for network in topology.segments()] + [hosts_file(OUTSIDE)],
-            "names": ["\n".join(_names(network)) for network in topology.segments()]
+            "files": [hosts_file(network.name) for network in topology.all_networks()]
+            + [hosts_file(OUTSIDE)],
+            "names": ["\n".join(_names(network)) for network in topology.all_networks()]
             + ["\n".join(_floating(topology))],
             "resolver_file": resolver_file(),
         },
@@ -171,7 +172,7 @@ def _hosts(topology: CloudTopology) -> Iterator[Step]:
 
 def _systems(topology: CloudTopology) -> Iterator[Step]:
     """In the instances that have one, when they have their addresses and names."""
-    for network, instance in topology.every():
+    for network, instance in topology.all_instances():
         if instance.system is not None:
             yield from system_steps(topology, network, instance, instance.system)
 
@@ -183,7 +184,7 @@ def _names(network: Network) -> Iterator[str]:
 
 
 def _floating(topology: CloudTopology) -> Iterator[str]:
-    for network in topology.networks:
+    for network in topology.tenant_networks:
         yield f"{network.external} {router_name(network)}"
         for one in network.instances:
             if one.floating is not None:

@@ -107,7 +107,7 @@ def ports(topology: CloudTopology, node: CloudNode) -> Step:
     commands = []
     if node.name == NETWORK_NODE:
         shared = topology.shared
-        for network in topology.networks:
+        for network in topology.tenant_networks:
             inner, outer = names.inner_port(network), names.outer_port(network)
             commands.append(["add-port", names.INTEGRATION, inner, f"tag={network.number}"])
             if shared is None:
@@ -118,7 +118,7 @@ def ports(topology: CloudTopology, node: CloudNode) -> Step:
             ["add-port", names.INTEGRATION, names.dhcp_port(one), f"tag={one.number}"]
             for one in topology.networks_at(node.name)
         ]
-    for of, instance in topology.instances(node.name):
+    for of, instance in topology.instances_at(node.name):
         port = SECURITIES[topology.security].at_integration(names.InstancePort.of(of, instance))
         commands.append(["add-port", names.INTEGRATION, port, f"tag={of.number}"])
     text = f"attach {len(commands)} ports of tenants to the bridges of {node.name}"

@@ -40,7 +40,7 @@ def tester_steps(topology: CloudTopology) -> Iterator[Step]:
     for node in topology.compute_nodes():
         taps = [
             names.InstancePort.of(network, one).tap
-            for network, one in topology.instances(node.name)
+            for network, one in topology.instances_at(node.name)
             if one.name in tester.senders
         ]
         if taps:

@@ -32,7 +32,7 @@ from weir.plan.topology import PlanError
 FEWEST_CORES = 2
 """One on which the tester polls, and one for everything else."""
 _NODES_NETWORK = ipaddress.IPv4Network("172.16.0.0/24")
-_SEGMENTS = {"vlan": 1000, "vxlan": 10_000, "gre": 10_000}
+_SEGMENTATION_IDS = {"vlan": 1000, "vxlan": 10_000, "gre": 10_000}
 """Numbers on the wire are others than the nodes' own, as in a cloud: what forgets to translate is seen."""
 
 
@@ -45,9 +45,11 @@ def cloud_topology(tenants: TenantsFile, deployment: str, core: int = 0) -> Clou
     outside = ipaddress.IPv4Network(cloud.external).hosts()
     there = str(next(outside))
     names = [NETWORK_NODE, *(f"compute{number}" for number in range(1, cloud.compute_nodes + 1))]
-    segments = _SEGMENTS[cloud.isolation]
-    made = _Numbering(token_of(deployment), segments, outside, cycle(names[1:]))
-    networks = tuple(made.network(name, number, one) for number, (name, one) in enumerate(tenants.every(), 1))
+    segmentation_ids = _SEGMENTATION_IDS[cloud.isolation]
+    made = _Numbering(token_of(deployment), segmentation_ids, outside, cycle(names[1:]))
+    networks = tuple(
+        made.network(name, number, one) for number, (name, one) in enumerate(tenants.all_tenants(), 1)
+    )
     return CloudTopology(
         lab=tenants.name,
         deployment=deployment,
@@ -58,7 +60,7 @@ def cloud_topology(tenants: TenantsFile, deployment: str, core: int = 0) -> Clou
         nodes=tuple(
             CloudNode(name=name, address=str(_NODES_NETWORK[number])) for number, name in enumerate(names, 1)
         ),
-        networks=networks,
+        tenant_networks=networks,
         shared=made.shared(tenants, there, networks) if cloud.functions else None,
         router=cloud.router,
         router_core=(tenants.cores.tester if tenants.cores.tester is not None else core)
@@ -71,11 +73,13 @@ def measured_topology(tenants: TenantsFile, deployment: str, cpus: Sequence[int]
     """The same with a tester, on these CPUs of the machine. PlanError if they are too few, or not those that
     the file names."""
     topology = cloud_topology(tenants, deployment)
-    sending = len(topology.networks) if tenants.measure.background is not None else max(tenants.sending())
-    empty = [one.name for one in topology.networks[:sending] if not one.hosts]
+    sending = (
+        len(topology.tenant_networks) if tenants.measure.background is not None else max(tenants.sending())
+    )
+    empty = [one.name for one in topology.tenant_networks[:sending] if not one.hosts]
     if empty:
         raise PlanError(f"{empty[0]} has no instance that could send; expected one or more")
-    senders = tuple(network.hosts[0].name for network in topology.networks[:sending])
+    senders = tuple(network.hosts[0].name for network in topology.tenant_networks[:sending])
     return with_tester(topology, cloud_tester(tenants.cores, cpus, senders))
 
 
@@ -111,7 +115,7 @@ class _Numbering:
     """What one network takes, the next one does not get."""
 
     token: str
-    segments: int  # the first one is one more
+    segmentation_ids: int  # the first one is one more
     outside: Iterator[ipaddress.IPv4Address]
     turn: Iterator[str]  # nodes
 
@@ -142,7 +146,7 @@ class _Numbering:
         return TenantNetwork(
             name=name,
             number=number,
-            segment=self.segments + number,
+            segmentation_id=self.segmentation_ids + number,
             subnet=tenant.subnet,
             router=router,
             router_mac=_mac(self.token, number, _ROUTER),
@@ -171,7 +175,7 @@ class _Numbering:
         return Network(
             name=SHARED,
             number=number,
-            segment=self.segments + number,
+            segmentation_id=self.segmentation_ids + number,
             subnet=tenants.cloud.external,
             router=router,
             router_mac=_mac(self.token, number, _ROUTER),

@@ -134,7 +134,7 @@ class TenantsCampaign:
         setup = Setup(
             technology=on.topology.security,
             variant=variant(self._tenants, on.topology),
-            chain=f"{sending} of {len(on.topology.networks)}",
+            chain=f"{sending} of {len(on.topology.tenant_networks)}",
             datapath=on.cloud.datapath(),
             fidelity=fidelity(on.topology, on.cloud.datapath()),
             bring_up_s=on.bring_up_s,
@@ -198,7 +198,7 @@ class TenantsCampaign:
 
 def _senders(on: RunningCloud, sending: int) -> dict[str, Any]:
     """Of a record."""
-    networks = on.topology.networks
+    networks = on.topology.tenant_networks
     return {
         "tenants": [one.name for one in networks[:sending]],
         "standing": len(networks),

@@ -98,7 +98,7 @@ class LocalDriver:
                     found.append(Service(f"{name} of {node.name}", f"{words} of {node.name}"))
             with cloud_errors():
                 deployment.require_alive()
-            (host,) = topology.networks[-1].instances
+            (host,) = topology.tenant_networks[-1].instances
             found.append(Service("DHCP", f"dnsmasq gave out {host.address}"))  # or it would not stand
         return found
 
@@ -207,7 +207,7 @@ class _Within:
 
 def _scripts(topology: CloudTopology, servers: Sequence[ServerWanted]) -> str:
     """One for all of them: each runs its own part."""
-    network = topology.networks[-1]
+    network = topology.tenant_networks[-1]
     known = {one.name: network.instances[number].address for number, one in enumerate(servers)}
     parts = "".join(
         f"{network.instances[number].name.replace('.', '-')})\n{_filled(one.user_data, known)}\n;;\n"

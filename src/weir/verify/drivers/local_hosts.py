@@ -28,7 +28,7 @@ class LocalHosts:
     def __init__(self, deployment: fabric.Deployment, topology: CloudTopology, wanted: HostsWanted) -> None:
         self._deployment = deployment
         self._topology = topology
-        instances = topology.networks[-1].instances
+        instances = topology.tenant_networks[-1].instances
         self._instances: dict[str, Instance] = dict(zip(wanted.names, instances, strict=True))
         self._cores = dict(zip(wanted.names, cores(len(wanted.names), wanted.vcpus), strict=True))
         for name in wanted.names:

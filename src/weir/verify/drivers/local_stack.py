@@ -31,7 +31,7 @@ class LocalStack:
     ) -> None:
         self._deployment = deployment
         self._topology = topology
-        self._network = topology.networks[-1]
+        self._network = topology.tenant_networks[-1]
         self._servers = {name: self._network.instances[number] for number, name in enumerate(servers)}
         self._key = key
 
@@ -45,7 +45,7 @@ class LocalStack:
         dhcp = addresses_of(topology.namespace(dhcp_name(network)), HOST_INTERFACE)
         wanted = {network.external, *(one.floating for one in network.instances if one.floating)}
         made = [
-            Resource("network", network.name, _is(self._tagged()), f"segment {network.segment}"),
+            Resource("network", network.name, _is(self._tagged()), f"segment {network.segmentation_id}"),
             Resource("subnet", network.subnet, _is(network.dhcp in dhcp), "with a DHCP server"),
             Resource(
                 "router",

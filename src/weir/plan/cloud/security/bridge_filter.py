@@ -36,7 +36,7 @@ def reading(counter: str) -> tuple[str, int, int]:
 
 def anti_spoofing(topology: CloudTopology, node: CloudNode) -> str:
     """For nft."""
-    here = topology.instances(node.name)
+    here = topology.instances_at(node.name)
     lines = ["table bridge weir {"]
     for network, instance in here:
         lines += [f"  counter {counter(network, instance, reason)} {{ }}" for reason in ANTI_SPOOFING]
@@ -83,7 +83,7 @@ def _from_instance(network: Network, instance: Instance) -> Iterator[str]:
 
 def security_groups(topology: CloudTopology, node: CloudNode) -> str:
     """For iptables-restore."""
-    here = topology.instances(node.name)
+    here = topology.instances_at(node.name)
     lines = ["*raw"]
     for network, instance in here:
         port = InstancePort.of(network, instance)
@@ -140,7 +140,7 @@ def _instance_steps(topology: CloudTopology, network: Network, instance: Instanc
 
 
 def _node_steps(topology: CloudTopology, node: CloudNode) -> Iterator[Step]:
-    if not topology.instances(node.name):
+    if not topology.instances_at(node.name):
         return
     netns = topology.namespace(node.name)
     yield ruleset(netns, "nft", anti_spoofing(topology, node), f"filter what instances of {node.name} send")
