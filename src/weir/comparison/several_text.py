@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several comparisons with the same runs, for people, in 100 columns: factor by factor, a line for each side."""
+"""Several comparisons with the same runs, for people, in 100 columns: factor by factor, a line a side."""
 
 from __future__ import annotations
 
