@@ -121,13 +121,13 @@ What `weir explain --json` prints. Units are in the names. How a verdict comes a
 [schema/explanation.schema.json](../../schema/explanation.schema.json)."""
 
 COMPARISON_INTRO = """\
-What `weir compare --json` prints of two sides; of more it prints [comparisons](comparisons.md). Units are in the names. What its words mean, and how it is judged:
-[compare runs](../how-to/compare-runs.md). JSON Schema:
+What `weir compare --json` prints of two sides; of more, [several of them](comparisons.md). Units are in the names.
+What its words mean, and how it is judged: [compare runs](../how-to/compare-runs.md). JSON Schema:
 [schema/comparison.schema.json](../../schema/comparison.schema.json)."""
 
 COMPARISONS_INTRO = """\
-What `weir compare --json` prints of more than two sides. Units are in the names. What its words mean, and how it is
-judged: [compare runs](../how-to/compare-runs.md#more-than-two-sides). JSON Schema:
+What `weir compare --json` prints of more than two sides. Units are in the names. What its words mean, and how
+it is judged: [compare runs](../how-to/compare-runs.md#more-than-two-sides). JSON Schema:
 [schema/comparisons.schema.json](../../schema/comparisons.schema.json)."""
 
 TREND_INTRO = """\

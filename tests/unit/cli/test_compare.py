@@ -84,7 +84,7 @@ def test_json_is_the_comparison_and_nothing_else(runs: tuple[str, str]) -> None:
 
 @pytest.fixture
 def four(runs: tuple[str, str], tmp_path: Path) -> tuple[str, ...]:
-    """Those two, one as the first on another kernel, and one in which `xdp` is gone and another way is new."""
+    """Those two, one as the first on another kernel, and one without `xdp` and with another way."""
     rounds = (1e6, 1.001e6, 0.999e6)
     like = a_run("like", {way: found(1e6, rounds=rounds) for way in ("direct", "ovs", "xdp")})
     like.fingerprint = like.fingerprint.model_copy(update={"kernel": "6.9.9"})
@@ -104,7 +104,7 @@ def test_of_several_sides_the_table_goes_factor_by_factor_with_a_line_for_each(f
     assert first[:3] == ["B", "0.800", "-20.0%"]
     assert first[-2:] == ["3", "worse"]
     assert (second[0], second[-1], third[0], third[-1]) == ("C", "same", "D", "same")
-    assert ["A", "before", "·", "quick", "run"] == next(line for line in lines if line[:1] == ["A"])[:5]
+    assert next(line for line in lines if line[:1] == ["A"])[:5] == ["A", "before", "·", "quick", "run"]
     assert "B against A: 3 numbers: 3 worse." in said
     assert "D against A: 4 numbers: 2 the same, 2 not compared." in said
     assert "C, D: The kernel differs: 6.1.0-0-synthetic and 6.9.9." in " ".join(said.split())
