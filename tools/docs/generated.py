@@ -121,7 +121,7 @@ What `weir explain --json` prints. Units are in the names. How a verdict comes a
 [schema/explanation.schema.json](../../schema/explanation.schema.json)."""
 
 COMPARISON_INTRO = """\
-What `weir compare --json` prints of two sides; of more, [several of them](comparisons.md). Units are in the names.
+What `weir compare --json` prints of two sides; of more, [several](comparisons.md). Units are in the names.
 What its words mean, and how it is judged: [compare runs](../how-to/compare-runs.md). JSON Schema:
 [schema/comparison.schema.json](../../schema/comparison.schema.json)."""
 
