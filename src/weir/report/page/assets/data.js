@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The embedded result, and small ways to read it. Nothing here touches the page but to read it.
 
-const readResult = () => unpacked('result');
-
 const unique = (values) => [...new Set(values)];
 // What is compared: a variant of the lab, or a technology.
 const nameOf = (setup) => setup.variant || setup.technology;
