@@ -60,6 +60,45 @@ class TrialSummary:
     valid: bool
 
 
+@dataclass(frozen=True)
+class LabSummary:
+    """One lab in a list."""
+
+    name: str
+    runs: int
+    newest: str
+    """Its newest run's id."""
+    document: str
+    """That run's, without setups."""
+    started_at: str
+    """When that began; RFC 3339, UTC; empty where it cannot be read."""
+    finished: bool
+    host: str
+
+
+def labs(store: Database) -> list[LabSummary]:
+    """Those whose runs are newest first."""
+    grouped = (
+        select(RunRow.lab, func.count().label("runs"), func.max(RunRow.number).label("number"))
+        .group_by(RunRow.lab)
+        .subquery()
+    )
+    wanted = select(RunRow, grouped.c.runs).join(grouped, grouped.c.number == RunRow.number)
+    with store.session() as session:
+        return [
+            LabSummary(
+                name=row.lab,
+                runs=count,
+                newest=row.id,
+                document=row.document,
+                started_at=rfc3339(row.started_s) or "",
+                finished=row.finished_s is not None,
+                host=row.host or "",
+            )
+            for row, count in session.execute(wanted.order_by(RunRow.number.desc()))
+        ]
+
+
 def runs(store: Database, wanted: Selection = ALL, limit: int | None = None) -> list[RunSummary]:
     """Newest first, by when they were stored."""
     with store.session() as session:

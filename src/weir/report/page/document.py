@@ -172,20 +172,19 @@ def head_of(result: Result) -> Markup:
         ("took", summary.duration(result) + (", quick run" if result.quick else "")),
         ("run", result.id),
     ]
-    mark = tag(
-        "svg",
-        [tag("path", d=path) for path in MARK],
-        viewBox="0 0 32 32",
-        class_="mark",
-        aria_hidden="true",
-    )
     return tag(
         "header",
-        tag("p", mark, tag("b", "Weir"), tag("span", f"{kind(result)} report"), class_="brand"),
+        tag("p", mark(), tag("b", "Weir"), tag("span", f"{kind(result)} report"), class_="brand"),
         tag("h1", summary.title(result)),
         tag("dl", [tag("div", tag("dt", name), tag("dd", value)) for name, value in facts], class_="facts"),
         class_="head",
     )
+
+
+def mark() -> Markup:
+    """The product's."""
+    paths = [tag("path", d=path) for path in MARK]
+    return tag("svg", paths, viewBox="0 0 32 32", class_="mark", aria_hidden="true")
 
 
 def _time(rfc3339: str) -> str:
