@@ -36,7 +36,7 @@ class Point(Protocol):
 
 
 def trend(lab: str, figures: Mapping[Key, Sequence[Point]], smallest: float) -> Trend:
-    """Of all figures of a lab, regressions first. `smallest`: the share below which a step does not matter."""
+    """Of all figures of a lab, regressions first. `smallest`: the share below which steps do not matter."""
     runs = {point.run for points in figures.values() for point in points}
     found = [series(of(key), points, smallest) for key, points in figures.items()]
     return Trend(lab=lab, runs=len(runs), smallest=smallest, series=regressions_first(found))
