@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`weir serve` as a process of its own: what it prints, who may read, how it ends; and its pages in a browser."""
+"""`weir serve` as a process of its own: what it prints, who may read, how it ends; its pages in a browser."""
 
 from __future__ import annotations
 
