@@ -20,6 +20,7 @@ from starlette.routing import Route
 from weir.base.error import WeirError
 from weir.web import assets, links, query, view
 from weir.web.guard import Access, Guard
+from weir.web.live import Live
 from weir.web.page import Page
 from weir.web.pages import comparison, front, lab, model, run
 from weir.web.reading import Reading
@@ -30,8 +31,12 @@ KEPT_S = 365 * 86_400
 COMPRESSED_BYTES_LEAST = 1024
 
 
-def application(reading: Reading, access: Access, model_path: Path | None = None) -> Guard:
-    """Read-only pages of a store. `model_path`: of the cost model; None: the machine's own."""
+def application(
+    reading: Reading, access: Access, model_path: Path | None = None, live: Live | None = None
+) -> Guard:
+    """Read-only pages of a store. `model_path`: of the cost model; None: the machine's own. `live`: its
+    streams, where somebody else ends them."""
+    streams = live or Live(reading)
 
     def route(path: str, make: Make) -> Route:
         def respond(request: Request) -> Response:
@@ -46,6 +51,9 @@ def application(reading: Reading, access: Access, model_path: Path | None = None
         body = content if packed else gzip.decompress(content)
         return Response(body, media_type="application/json", headers=headers)
 
+    def events(request: Request) -> Response:
+        return streams.answer(run.found(reading, query.name({}, request.query_params)))
+
     app = Starlette(
         routes=[
             route(links.FRONT, front.page),
@@ -54,6 +62,7 @@ def application(reading: Reading, access: Access, model_path: Path | None = None
             route(links.COMPARE, comparison.page),
             route(links.MODEL, model.page_of(model_path)),
             Route(links.DATA, data),
+            Route(links.EVENTS, events),
             Route(assets.PLACE + "{name}", _asset),
         ],
         middleware=[Middleware(GZipMiddleware, minimum_size=COMPRESSED_BYTES_LEAST)],

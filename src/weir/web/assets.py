@@ -53,6 +53,7 @@ def files() -> dict[str, tuple[str, bytes]]:
         "uplot.js": ("text/javascript", asset(f"{UPLOT}.iife.min.js")),
         "run.js": ("text/javascript", _scripts_of_run()),
         "lab.js": ("text/javascript", _scripts_of_lab()),
+        "live.js": ("text/javascript", _enclosed(asset("live.js", ROOM))),
         "plain.js": ("text/javascript", _scripts_of_others()),
     }
     return {_named(name, text): (kind, text.encode()) for name, (kind, text) in texts.items()}

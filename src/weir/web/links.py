@@ -11,6 +11,7 @@ LABS = "/labs/"
 RUNS = "/runs/"
 COMPARE = "/compare"
 DATA = "/data"
+EVENTS = "/events"
 MODEL = "/model"
 _STEPS = frozenset({"", ".", ".."})
 """Browsers take these for steps in a path, quoted or not."""
@@ -29,6 +30,11 @@ def run(run_id: str, **query: str) -> str:
 def data(run_id: str) -> str:
     """What the charts of a run's page are drawn of."""
     return f"{DATA}?" + urlencode({"name": run_id})
+
+
+def events(run_id: str) -> str:
+    """What comes of a run that is still measured."""
+    return f"{EVENTS}?" + urlencode({"name": run_id})
 
 
 def compare(sides: Iterable[str]) -> str:

@@ -65,6 +65,10 @@ class Reading:
             found: Found = self._known[what]
             return found
 
+    def stamp(self) -> tuple[int, ...]:
+        """Another one after a file's store was written to; of a server always ()."""
+        return stamp(self.location)
+
     def close(self) -> None:
         """Closes the store; a later request opens it again."""
         with self._lock:

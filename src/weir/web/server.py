@@ -8,12 +8,14 @@ import secrets
 import socket
 from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 
 import uvicorn
 
 from weir.base.error import USAGE, WeirError
 from weir.web.app import application
 from weir.web.guard import LOOPBACK_NAMES, TOKEN_CHARACTERS_LEAST, Access
+from weir.web.live import Live
 from weir.web.reading import Reading
 
 TOKEN_BYTES = 24
@@ -56,8 +58,9 @@ def serve(  # noqa: PLR0917
 ) -> None:
     """Until this process is told to end. `say` gets the address of the pages once it listens. ServeError."""
     reading = Reading(location)
+    live = Live(reading)
     config = uvicorn.Config(
-        application(reading, access, model_path),
+        application(reading, access, model_path, live),
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -69,9 +72,22 @@ def serve(  # noqa: PLR0917
     with _listening(address, port) as listening:
         say(_url(address, listening.getsockname()[1], access))
         try:
-            uvicorn.Server(config).run(sockets=[listening])
+            _Server(config, live).run(sockets=[listening])
         finally:
             reading.close()
+
+
+class _Server(uvicorn.Server):
+    """Waits for no stream that would last as long as a run."""
+
+    def __init__(self, config: uvicorn.Config, live: Live) -> None:
+        super().__init__(config)
+        self._live = live
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Of uvicorn: this process was told to end."""
+        self._live.end()
+        super().handle_exit(sig, frame)
 
 
 def _listening(address: str, port: int) -> socket.socket:

@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,10 @@ import httpx2
 import pytest
 
 from tests.report.browser import load, needs_chromium
+from weir.store.store import Store
+
+from .stored import filled
+from .test_live import began, searched
 
 NOBODY = 65_534
 WEIR = "import sys; from weir.cli.main import main; sys.exit(main())"
@@ -136,6 +141,26 @@ def test_somebody_who_may_only_read_the_store_can_serve_it(place: Path, tmp_path
         for path in shared.iterdir():
             path.unlink()
         shared.rmdir()
+
+
+def test_a_finished_trial_is_on_a_live_page_within_a_second_and_ctrl_c_does_not_wait_for_one(
+    tmp_path: Path,
+) -> None:
+    place = filled(tmp_path / "results.db", [])
+    with Store(place) as store:
+        _, number = began(store)
+        with served(place) as (url, process):
+            with httpx2.stream("GET", f"{url}events?name=running-1", timeout=20) as answer:
+                lines = answer.iter_lines()
+                assert next(line for line in lines if line) == "event: progress"
+                for load_pps in (1e6, 2e6, 3e6):
+                    store.add_trial(number, "64", 64.0, searched(load_pps, 0.0))
+                    stored_s = time.monotonic()
+                    shown = next(line for line in lines if f"{load_pps / 1e6:.3f}" in line)
+                    assert time.monotonic() - stored_s < 1.0
+                    assert shown.startswith("data: ")
+                process.send_signal(signal.SIGINT)
+                assert process.wait(timeout=5) == 0
 
 
 @pytest.fixture(scope="module")

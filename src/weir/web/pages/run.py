@@ -49,35 +49,36 @@ class Written:
 
 def page(reading: Reading, path: Mapping[str, str], asked: QueryParams) -> Page:
     """A run that cannot be read has a page that says why. HTTPException for one that is not there."""
-    run = _found(reading, query.name(path, asked))
+    run = found(reading, query.name(path, asked))
     try:
         written = _written(reading, run)
     except StoreError as error:
         return Page("unreadable", run.id, {"run": run, "why": str(error)})
-    fields = {"run": run, "written": written, "data": links.data(run.id)}
+    being_measured = run.finished_at is None and not run.interrupted
+    fields = {"run": run, "written": written, "data": links.data(run.id), "live": being_measured}
     return Page("run", f"{written.title}: {written.kind}", fields)
 
 
 def data(reading: Reading, name: str) -> bytes:
     """The JSON of a run's result, compressed by gzip. HTTPException, StoreError."""
-    return _written(reading, _found(reading, name)).data
+    return _written(reading, found(reading, name)).data
 
 
-def _found(reading: Reading, name: str) -> RunSummary:
+def found(reading: Reading, name: str) -> RunSummary:
     """The run of that id, or the only one whose id begins so, or the latest."""
     with reading.store() as store:
         if name == LATEST:
-            found = listing.runs(store, limit=1)
+            runs = listing.runs(store, limit=1)
         else:
             try:
                 with store.session() as session:
                     number = store.run_of(session, name).number
             except UnknownRunError as error:
                 raise HTTPException(query.NOT_FOUND, f"{error}.") from error
-            found = listing.runs(store, Selection(runs=[number]))
-    if not found:
+            runs = listing.runs(store, Selection(runs=[number]))
+    if not runs:
         raise HTTPException(query.NOT_FOUND, "There is no run yet; `weir run LAB` makes one.")
-    return found[0]
+    return runs[0]
 
 
 def _written(reading: Reading, run: RunSummary) -> Written:
