@@ -149,18 +149,20 @@ def test_a_finished_trial_is_on_a_live_page_within_a_second_and_ctrl_c_does_not_
     place = filled(tmp_path / "results.db", [])
     with Store(place) as store:
         _, number = began(store)
-        with served(place) as (url, process):
-            with httpx2.stream("GET", f"{url}events?name=running-1", timeout=20) as answer:
-                lines = answer.iter_lines()
-                assert next(line for line in lines if line) == "event: progress"
-                for load_pps in (1e6, 2e6, 3e6):
-                    store.add_trial(number, "64", 64.0, searched(load_pps, 0.0))
-                    stored_s = time.monotonic()
-                    shown = next(line for line in lines if f"{load_pps / 1e6:.3f}" in line)
-                    assert time.monotonic() - stored_s < 1.0
-                    assert shown.startswith("data: ")
-                process.send_signal(signal.SIGINT)
-                assert process.wait(timeout=5) == 0
+        with (
+            served(place) as (url, process),
+            httpx2.stream("GET", f"{url}events?name=running-1", timeout=20) as answer,
+        ):
+            lines = answer.iter_lines()
+            assert next(line for line in lines if line) == "event: progress"
+            for load_pps in (1e6, 2e6, 3e6):
+                store.add_trial(number, "64", 64.0, searched(load_pps, 0.0))
+                stored_s = time.monotonic()
+                shown = next(line for line in lines if f"{load_pps / 1e6:.3f}" in line)
+                assert time.monotonic() - stored_s < 1.0
+                assert shown.startswith("data: ")
+            process.send_signal(signal.SIGINT)
+            assert process.wait(timeout=5) == 0
 
 
 @pytest.fixture(scope="module")
