@@ -99,10 +99,12 @@ def labs(store: Database) -> list[LabSummary]:
         ]
 
 
-def runs(store: Database, wanted: Selection = ALL, limit: int | None = None) -> list[RunSummary]:
-    """Newest first, by when they were stored."""
+def runs(
+    store: Database, wanted: Selection = ALL, limit: int | None = None, skipped: int = 0
+) -> list[RunSummary]:
+    """Newest first, by when they were stored. `skipped`: so many of the newest are left out."""
     with store.session() as session:
-        rows = _rows(session, wanted, limit)
+        rows = _rows(session, wanted, limit, skipped)
         tags: dict[int, list[str]] = {}
         of_tags = select(TagRow.run, TagRow.tag).join(RunRow, RunRow.number == TagRow.run)
         for run, tag in session.execute(of_tags.where(wanted.of_runs()).order_by(TagRow.tag)):
@@ -150,7 +152,7 @@ def trials(store: Database, wanted: Selection = ALL, limit: int | None = None) -
         return [TrialSummary(*row) for row in rows]
 
 
-def _rows(session: Session, wanted: Selection, limit: int | None) -> Sequence[Any]:
+def _rows(session: Session, wanted: Selection, limit: int | None, skipped: int = 0) -> Sequence[Any]:
     columns = (
         RunRow.number,
         RunRow.id,
@@ -165,9 +167,10 @@ def _rows(session: Session, wanted: Selection, limit: int | None) -> Sequence[An
     )
     newest = select(*columns).where(wanted.of_runs()).order_by(RunRow.number.desc())
     if not wanted.has_keys:
-        return session.execute(newest.limit(limit)).all()
+        return session.execute(newest.limit(limit).offset(skipped)).all()
     found = session.execute(newest.add_columns(RunRow.document)).all()
-    return [row for row in found if wanted.fits(row.document)][:limit]
+    fitting = [row for row in found if wanted.fits(row.document)][skipped:]
+    return fitting[:limit]
 
 
 def _summary(row: Any, counted: tuple[int, int], tags: Sequence[str]) -> RunSummary:

@@ -40,7 +40,7 @@ def page(reading: Reading, path: Mapping[str, str], asked: QueryParams) -> Page:
         lab = next((one for one in listing.labs(store) if one.name == name), None)
         if lab is None:
             raise HTTPException(query.NOT_FOUND, f"{store.name} has no run of a lab {name}.")
-        runs = listing.runs(store, chosen, at * RUNS_SHOWN + 1)[(at - 1) * RUNS_SHOWN :]
+        runs = listing.runs(store, chosen, RUNS_SHOWN + 1, (at - 1) * RUNS_SHOWN)
     problem, found = None, []
     try:
         found = histories.histories(reading, name)
