@@ -39,6 +39,7 @@ VALUES = st.one_of(
 PLACES = st.sampled_from(["/", "/labs/", "/runs/", "/compare", "/model", "/data", "/assets/", "/labs", ""])
 
 
+@pytest.mark.long
 @settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(place=PLACES, name=NAMES, asked=st.lists(st.tuples(KEYS, VALUES), max_size=4), whole=st.booleans())
 def test_no_path_and_no_query_is_a_defect(

@@ -23,6 +23,7 @@ from weir.store.store import Store
 from .stored import filled
 from .test_live import began, searched
 
+pytestmark = pytest.mark.long
 NOBODY = 65_534
 WEIR = "import sys; from weir.cli.main import main; sys.exit(main())"
 
