@@ -14,7 +14,7 @@ DATA = "/data"
 EVENTS = "/events"
 MODEL = "/model"
 _STEPS = frozenset({"", ".", ".."})
-"""Browsers take these for steps in a path, quoted or not."""
+"""Browsers take these for steps in a path, quoted or not; and paths here have no ends of lines."""
 
 
 def lab(name: str, **query: str) -> str:
@@ -43,6 +43,6 @@ def compare(sides: Iterable[str]) -> str:
 
 
 def _page(place: str, name: str, query: dict[str, str]) -> str:
-    if _STEPS & set(name.split("/")):
+    if _STEPS & set(name.split("/")) or not name.isprintable():
         return place + "?" + urlencode({"name": name, **query})
     return place + quote(name, safe="") + ("?" + urlencode(query) if query else "")

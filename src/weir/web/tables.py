@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Newest results of a lab as tables: technologies down, frame sizes across, each with its history."""
+"""Newest results of a lab as tables: chains and technologies down, frames across, each with its history."""
 
 from __future__ import annotations
 
@@ -30,15 +30,18 @@ class Cell:
     """The run where that level began; empty: there is none."""
 
 
+Row = tuple[str, list[Cell | None]]
+"""A technology or variant, and its cells."""
+
+
 @dataclass(frozen=True)
 class Table:
-    """Of one chain and one goal or delay."""
+    """Of one goal or delay."""
 
-    chain: str
     what: str
     unit: str
     head: list[str]
-    rows: list[tuple[str, list[Cell | None]]]
+    chains: list[tuple[str, list[Row]]]
 
 
 def value(series: Series, of: float) -> str:
@@ -63,13 +66,24 @@ def cell(of: History) -> Cell:
 def tables(found: Sequence[History], what: str | None = None) -> Iterator[Table]:
     """Of the figures of one run, in its order; `what`: of that goal or delay alone."""
     chosen = [one for one in found if what in (None, one.series.what)]
-    for chain, goal in dict.fromkeys((one.series.chain, one.series.what) for one in chosen):
-        some = [one for one in chosen if (one.series.chain, one.series.what) == (chain, goal)]
+    for goal in dict.fromkeys(one.series.what for one in chosen):
+        some = [one for one in chosen if one.series.what == goal]
         frames = list(dict.fromkeys(one.series.frame for one in some))
-        ways = list(dict.fromkeys(one.series.way for one in some))
-        at = {(one.series.way, one.series.frame): cell(one) for one in some}
-        rows = [(way, [at.get((way, frame)) for frame in frames]) for way in ways]
-        yield Table(chain, goal, UNITS[some[0].series.unit], [sizes(frame) for frame in frames], rows)
+        yield Table(
+            what=goal,
+            unit=UNITS[some[0].series.unit],
+            head=[sizes(frame) for frame in frames],
+            chains=[
+                (chain, _rows([one for one in some if one.series.chain == chain], frames))
+                for chain in dict.fromkeys(one.series.chain for one in some)
+            ],
+        )
+
+
+def _rows(of: Sequence[History], frames: Sequence[str]) -> list[Row]:
+    ways = dict.fromkeys(one.series.way for one in of)
+    at = {(one.series.way, one.series.frame): cell(one) for one in of}
+    return [(way, [at.get((way, frame)) for frame in frames]) for way in ways]
 
 
 def main_figure(found: Sequence[History]) -> str | None:

@@ -27,7 +27,7 @@ def _environment() -> Environment:
         "address": assets.address,
         "links": links,
         "mark": mark(),
-        "none": numbers.NONE,
+        "dash": numbers.NONE,
         "version": __version__,
     }
     made.filters |= {"moment": _moment, "counted": _counted}

@@ -58,7 +58,7 @@ def test_no_bytes_of_a_path_are_a_defect(weir: TestClient, raw: bytes) -> None:
     assert answer.status_code in {200, 404}
 
 
-@pytest.mark.parametrize("name", [".", "..", "../x", "a/../b", "a b", "ü", "?#&", "%2e", "\n", "/", "//x"])
+@pytest.mark.parametrize("name", [".", "..", "../x", "a/../b", "a b", "ü", "?#&", "\n", "/", "//x"])
 def test_a_lab_of_any_name_has_a_page_that_the_front_page_leads_to(tmp_path: Path, name: str) -> None:
     weir = client(filled(tmp_path / "results.db", [nightly(0).model_copy(update={"lab": name})]))
     hrefs = re.findall(r'<h2 id="lab-1"><a href="([^"]+)"', weir.get("/").text)
@@ -160,7 +160,7 @@ def test_a_section_that_fails_leaves_the_others(
     assert 'id="built"' not in main
     assert "#built" not in written.bar
     assert gzip.decompress(written.data)
-    assert capsys.readouterr().err.count("RuntimeError") == 2
+    assert capsys.readouterr().err.count("\nRuntimeError: no") == 2
 
 
 def test_a_file_that_is_no_store_is_said_and_nothing_else_happens(tmp_path: Path) -> None:

@@ -127,7 +127,7 @@ def _error(trial: ModelTrial) -> float | None:
 
 
 def _signed(error: float | None) -> str:
-    return numbers.NONE if error is None else f"{error:+.1%}"
+    return numbers.NONE if error is None else f"{error + 0.0:+.1%}"  # no -0
 
 
 def _sentence(trial: ModelTrial) -> str:
