@@ -67,6 +67,7 @@ PYTHON_MAY_IMPORT: dict[str, frozenset[str]] = {
     "measure": frozenset({"results", "protocol.ledger", "protocol.traffic", "protocol.traffic_results"}),
     "explain": frozenset({"results"}),
     "comparison": frozenset({"results", "report"}),
+    "web": frozenset({"store", "report", "comparison", "results"}),
     "verify": frozenset({"fabric", "plan", "results", "measure"}),
     "verify.suites": frozenset(
         {"verify.case", "verify.driver", "verify.chains", "verify.sanity", "verify.sip"}
@@ -159,6 +160,12 @@ def test_a_part_imports_only_the_parts_that_it_may_know(path: Path) -> None:
 def test_nothing_but_commands_imports_the_command_line(path: Path) -> None:
     if part_of(path) != "cli" and not is_command(path):
         assert not [module for module in imports_of(path) if module.startswith("weir.cli")]
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name)
+def test_nothing_but_its_command_imports_the_pages_that_are_served(path: Path) -> None:
+    if part_of(path) != "web" and path != PACKAGE / "cli" / "serve.py":
+        assert not [module for module in imports_of(path) if f"{module}.".startswith("weir.web.")]
 
 
 def is_command(path: Path) -> bool:

@@ -121,9 +121,14 @@ What `weir explain --json` prints. Units are in the names. How a verdict comes a
 [schema/explanation.schema.json](../../schema/explanation.schema.json)."""
 
 COMPARISON_INTRO = """\
-What `weir compare --json` prints. Units are in the names. What its words mean, and how it is judged:
-[compare runs](../how-to/compare-runs.md). JSON Schema:
+What `weir compare --json` prints of two sides; of more, [several](comparisons.md). Units are in the names.
+What its words mean, and how it is judged: [compare runs](../how-to/compare-runs.md). JSON Schema:
 [schema/comparison.schema.json](../../schema/comparison.schema.json)."""
+
+COMPARISONS_INTRO = """\
+What `weir compare --json` prints of more than two sides. Units are in the names. What its words mean, and how
+it is judged: [compare runs](../how-to/compare-runs.md#more-than-two-sides). JSON Schema:
+[schema/comparisons.schema.json](../../schema/comparisons.schema.json)."""
 
 TREND_INTRO = """\
 What `weir trend --json` prints. Units are in the names. How steps are told from noise:
@@ -153,6 +158,7 @@ def files(root: Path) -> dict[str, str]:
         "schema/host-graph.schema.json": as_text(host_graph.schema()),
         "schema/explanation.schema.json": as_text(explanation.schema()),
         "schema/comparison.schema.json": as_text(comparison.schema()),
+        "schema/comparisons.schema.json": as_text(comparison.several_schema()),
         "schema/trend.schema.json": as_text(trend.schema()),
         "docs/reference/cli.md": cli_page.page(app),
         "docs/reference/lab.md": schema_page.page("Lab file", LAB_INTRO, lab_schema()),
@@ -184,6 +190,9 @@ def files(root: Path) -> dict[str, str]:
         "docs/reference/lab-plan.md": schema_page.page("Plan of a lab", LAB_PLAN_INTRO, lab_plan.schema()),
         "docs/reference/trend.md": schema_page.page("Trend", TREND_INTRO, trend.schema()),
         "docs/reference/comparison.md": schema_page.page("Comparison", COMPARISON_INTRO, comparison.schema()),
+        "docs/reference/comparisons.md": schema_page.page(
+            "Several comparisons", COMPARISONS_INTRO, comparison.several_schema()
+        ),
         "docs/reference/host-graph.md": schema_page.page(
             "Graph of a host", HOST_GRAPH_INTRO, host_graph.schema()
         ),

@@ -43,6 +43,7 @@ HOW_TO = {
         "explain-a-result",
         "compare-runs",
         "watch-a-lab",
+        "serve-results",
         "keep-results",
     ),
     "what stands in the chain": (

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`weir compare`: what changed from one run, or several, to another."""
+"""`weir compare`: what changed from one run, or several, to others."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from weir.cli.exits import UNJUDGED, USAGE, CommandError, failed, printable
-from weir.cli.stored import StoreLocation, stored
+from weir.cli.stored import LATEST, StoreLocation, stored
 
 if TYPE_CHECKING:
-    from weir.results.comparison import Change, Comparison
+    from weir.results.comparison import Change
     from weir.results.result import Result
 
 RUNS = "A run's id or its beginning, `latest`, or a result.json; of several of the same, with commas between."
@@ -20,7 +21,12 @@ RUNS = "A run's id or its beginning, `latest`, or a result.json; of several of t
 
 def compare(
     before: Annotated[str, typer.Argument(metavar="BEFORE", help=RUNS)],
-    after: Annotated[str, typer.Argument(metavar="AFTER", help="Likewise.")] = "latest",
+    after: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[AFTER]...", help="Likewise; each is compared with the first. Absent: latest."
+        ),
+    ] = None,
     *,
     threshold: Annotated[
         str, typer.Option("--threshold", metavar="SHARE", help="Changes below it do not matter.")
@@ -38,24 +44,43 @@ def compare(
 ) -> None:
     """Compare stored runs: which rates and delays changed, and whether chance explains it.
 
-    The spread of rounds, repeats or runs says what chance can do. Measures nothing and needs no root.
+    The spread of rounds, repeats or runs says what chance can do; with several sides that of all of them.
+    Measures nothing and needs no root.
     """
-    from weir.comparison import compare as compared
-    from weir.comparison import text
+    from weir.comparison import compare_several, several_text, text
     from weir.report.blocks import new_console
+    from weir.results.comparison import SeveralComparisons
 
     smallest = share(threshold)
-    sides = [[stored(name, store) for name in _names(side)] for side in (before, after)]
+    asked = [before, *(after or [LATEST])]
+    if len(asked) > len(several_text.LETTERS):
+        most = len(several_text.LETTERS)
+        raise CommandError(
+            f"{len(asked)} sides: expected {most} at most; of runs of the same make one side, with commas"
+            " between",
+            USAGE,
+        )
+    sides = [[stored(name, store) for name in _names(side)] for side in asked]
     _distinct(sides)
-    found = compared(sides[0], sides[1], smallest)
-    if not found.changes:
-        raise CommandError(f"{before} and {after} have neither rates nor delays to compare", USAGE)
+    found = compare_several(sides[0], sides[1:], smallest)
+    if not any(one.changes for one in found):
+        raise CommandError(f"{' and '.join(asked)} have neither rates nor delays to compare", USAGE)
+    several = len(found) > 1
     if as_json:
-        print(found.model_dump_json(indent=2))
+        document = SeveralComparisons(comparisons=found) if several else found[0]
+        print(document.model_dump_json(indent=2))
+    elif several:
+        several_text.show(found, new_console())
     else:
-        text.show(found, new_console())
+        text.show(found[0], new_console())
     if fail:
-        _judge(found, threshold)
+        letters = several_text.LETTERS[1:]
+        named = [
+            (f"{letter}: {_name(change)}" if several else _name(change), change)
+            for letter, one in zip(letters, found, strict=False)
+            for change in one.changes
+        ]
+        _judge(named, smallest, threshold)
 
 
 def _names(side: str) -> list[str]:
@@ -83,22 +108,22 @@ def _distinct(sides: list[list[Result]]) -> None:
         raise CommandError(f"{twice} is named twice: a run does not compare with itself", USAGE)
 
 
-def _judge(found: Comparison, threshold: str) -> None:
+def _judge(changes: Sequence[tuple[str, Change]], smallest: float, threshold: str) -> None:
     """Ends the command if something became worse, or has no number any more: then nobody knows."""
-    all_of = len(found.changes)
+    all_of = len(changes)
     worse = [
-        f"{_name(change)} {change.change:+.1%}"
-        for change in found.changes
-        if change.outcome == "worse" and change.change is not None and abs(change.change) >= found.smallest
+        f"{name} {change.change:+.1%}"
+        for name, change in changes
+        if change.outcome == "worse" and change.change is not None and abs(change.change) >= smallest
     ]
     if worse:
         failed(f"{len(worse)} of {all_of} became worse by {threshold} or more: {', '.join(worse)}")
-    gone = [_name(change) for change in found.changes if change.before is not None and change.after is None]
+    gone = [name for name, change in changes if change.before is not None and change.after is None]
     if gone:
         said = f"{len(gone)} of {all_of} had a number before and have none now: {', '.join(gone)}"
         print(f"weir: {printable(said)}", file=sys.stderr)
         raise typer.Exit(UNJUDGED)
-    if all(change.outcome in {"not shown", "not compared"} for change in found.changes):
+    if all(change.outcome in {"not shown", "not compared"} for _, change in changes):
         print(f"weir: none of {all_of} numbers could be judged: the remarks say why", file=sys.stderr)
         raise typer.Exit(UNJUDGED)
 

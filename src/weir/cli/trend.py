@@ -78,8 +78,7 @@ def trend(
 
 
 def _found(lab: str, filters: Filters, last: int, smallest: float, place: str | None) -> Trend:
-    from weir.comparison.trend import regressions_first, series
-    from weir.results.trend import Series, Trend
+    from weir.comparison.trend import trend as of_figures
     from weir.store import history
     from weir.store.database import Database
 
@@ -87,20 +86,4 @@ def _found(lab: str, filters: Filters, last: int, smallest: float, place: str | 
         known = history.figures(store, filters.selection(), last)
         if not known:
             raise CommandError(f"{store.name} has no finished run of {lab} with a rate or delay", USAGE)
-    found = []
-    for (chain, way, frame, what, unit, host, quick), points in known.items():
-        bare = Series(
-            chain=chain,
-            way=way,
-            frame=frame,
-            what=what,
-            unit="pps" if unit == "pps" else "us",
-            host=host,
-            quick=quick,
-            runs=0,
-            latest=0.0,
-            level=0.0,
-        )
-        found.append(series(bare, points, smallest))
-    runs = {point.run for points in known.values() for point in points}
-    return Trend(lab=lab, runs=len(runs), smallest=smallest, series=regressions_first(found))
+    return of_figures(lab, known, smallest)

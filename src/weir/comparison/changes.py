@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from weir.comparison.noise import Difference, Usual, difference, holm, usual
@@ -19,6 +19,31 @@ SIGNIFICANT = 0.01
 UNITS: tuple[Unit, ...] = ("pps", "us")
 SAME_LOAD = 0.01
 """Delays at loads that differ by more do not compare."""
+
+
+@dataclass(frozen=True)
+class _Group:
+    """One rate or delay of the first side, and of all others that compare with it."""
+
+    key: Key
+    before: Samples
+    after: Mapping[int, Samples]
+    """By the number of the side."""
+
+    @property
+    def sides(self) -> tuple[Samples, ...]:
+        return (self.before, *self.after.values())
+
+    @property
+    def freedom(self) -> int:
+        return sum(len(side.values) - 1 for side in self.sides)
+
+    @property
+    def variance(self) -> float:
+        """Of the logarithms on all sides, and no less than the searches can tell apart."""
+        squares = sum((math.log(value) - _mean(side)) ** 2 for side in self.sides for value in side.values)
+        exact = max(side.resolution for side in self.sides) ** 2 / 12  # of an even distribution
+        return max(squares / self.freedom if self.freedom else 0.0, exact)
 
 
 @dataclass(frozen=True)
@@ -37,57 +62,65 @@ class _Pair:
     def samples(self) -> tuple[int, int]:
         return len(self.before.values), len(self.after.values)
 
-    @property
-    def freedom(self) -> int:
-        return sum(self.samples) - 2
-
-    @property
-    def variance(self) -> float:
-        """Of the logarithms on both sides, and no less than the searches can tell apart."""
-        squares = sum(
-            (math.log(value) - _mean(side)) ** 2
-            for side in (self.before, self.after)
-            for value in side.values
-        )
-        exact = max(self.before.resolution, self.after.resolution) ** 2 / 12  # of an even distribution
-        return max(squares / self.freedom if self.freedom else 0.0, exact)
-
 
 def compare(before: Sequence[Result], after: Sequence[Result], smallest: float) -> Comparison:
     """Of one or more runs each. `smallest`: the share below which a change does not matter."""
-    ours, theirs = of_runs(before), of_runs(after)
+    (found,) = compare_several(before, [after], smallest)
+    return found
+
+
+def compare_several(
+    before: Sequence[Result], others: Sequence[Sequence[Result]], smallest: float
+) -> list[Comparison]:
+    """Each of the others with the first. All of them together say how much samples vary, and p-values are
+    corrected for all that is judged: of a hundred such questions one may have a change by chance."""
+    ours, sides = of_runs(before), [of_runs(after) for after in others]
+    groups = {key: _group(key, one, sides) for key, one in ours.items()}
+    like = {unit: _usual([one for one in groups.values() if one.before.unit == unit]) for unit in UNITS}
     pairs = {
-        key: _Pair(key, ours[key], theirs[key])
-        for key in ours
-        if key in theirs and _hindrance(ours[key], theirs[key]) is None
+        (number, key): _Pair(key, group.before, after)
+        for key, group in groups.items()
+        for number, after in group.after.items()
     }
-    like = {unit: _usual([pair for pair in pairs.values() if pair.before.unit == unit]) for unit in UNITS}
-    found = {key: _difference(pair, like[pair.before.unit]) for key, pair in pairs.items()}
-    judged = {key: one for key, one in found.items() if one is not None}
+    found = {at: _difference(pair, groups[pair.key], like[pair.before.unit]) for at, pair in pairs.items()}
+    judged = {at: one for at, one in found.items() if one is not None}
     corrected = dict(zip(judged, holm([one.p_value for one in judged.values()]), strict=True))
-    changes = [
-        _change(pairs[key], found[key], corrected.get(key), smallest)
-        if key in pairs
-        else _uncompared(key, ours.get(key), theirs.get(key))
-        for key in dict.fromkeys((*ours, *theirs))
+
+    def change(number: int, key: Key) -> Change:
+        at = number, key
+        if at in pairs:
+            return _change(pairs[at], found[at], corrected.get(at), smallest)
+        return _uncompared(key, ours.get(key), sides[number].get(key))
+
+    return [
+        Comparison(
+            before=[_run(result) for result in before],
+            after=[_run(result) for result in after],
+            smallest=smallest,
+            changes=[change(number, key) for key in dict.fromkeys((*ours, *sides[number]))],
+            warnings=warnings(before, after),
+        )
+        for number, after in enumerate(others)
     ]
-    return Comparison(
-        before=[_run(result) for result in before],
-        after=[_run(result) for result in after],
-        smallest=smallest,
-        changes=changes,
-        warnings=warnings(before, after),
-    )
 
 
-def _usual(pairs: Sequence[_Pair]) -> Usual:
+def _group(key: Key, before: Samples, sides: Sequence[Mapping[Key, Samples]]) -> _Group:
+    after = {
+        number: side[key]
+        for number, side in enumerate(sides)
+        if key in side and _hindrance(before, side[key]) is None
+    }
+    return _Group(key, before, after)
+
+
+def _usual(groups: Sequence[_Group]) -> Usual:
     """Of all measurements of one unit: rates vary otherwise than delays."""
-    several = [pair for pair in pairs if pair.freedom]
-    return usual([pair.variance for pair in several], [pair.freedom for pair in several])
+    several = [group for group in groups if group.after and group.freedom]
+    return usual([group.variance for group in several], [group.freedom for group in several])
 
 
-def _difference(pair: _Pair, like: Usual) -> Difference | None:
-    variance, freedom = like.moderated(pair.variance, pair.freedom)
+def _difference(pair: _Pair, group: _Group, like: Usual) -> Difference | None:
+    variance, freedom = like.moderated(group.variance, group.freedom)
     return difference(pair.shift, variance, freedom, pair.samples)
 
 

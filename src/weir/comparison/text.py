@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
@@ -32,30 +32,31 @@ MEANINGS: dict[Outcome, str] = {
 
 def show(comparison: Comparison, console: Console) -> None:
     """Prints it."""
-    blocks.show(_whole(comparison), console, PLAIN_COLUMNS)
-
-
-def _whole(comparison: Comparison) -> RenderableType:
-    return Group(*_parts(comparison))
+    blocks.show(Group(*_parts(comparison)), console, PLAIN_COLUMNS)
 
 
 def _parts(comparison: Comparison) -> Iterator[RenderableType]:
-    yield from _runs("before", comparison.before)
-    yield from _runs("after", comparison.after)
+    yield from runs("before", comparison.before)
+    yield from runs("after", comparison.after)
     yield Text(sentence(comparison), style="bold")
     for chain, unit in dict.fromkeys((change.chain, change.unit) for change in comparison.changes):
         yield Text("")
         some = [change for change in comparison.changes if (change.chain, change.unit) == (chain, unit)]
         yield _table(f"{chain}, {UNITS[unit]}", some)
     yield Text("")
-    smallest = numbers.percent(comparison.smallest)
-    said = dict.fromkeys(change.outcome for change in comparison.changes)
-    meanings = [
-        f"{outcome}: {MEANINGS[outcome].format(smallest=smallest)}" for outcome in MEANINGS if outcome in said
-    ]
-    yield from blocks.listed("How to read it", meanings, "")
-    yield from blocks.listed("Remarks", list(_remarks(comparison.changes)), "")
+    yield from blocks.listed("How to read it", meanings(comparison.changes, comparison.smallest), "")
+    yield from blocks.listed("Remarks", list(remarks(comparison.changes)), "")
     yield from blocks.listed("What else is different", comparison.warnings, "yellow")
+
+
+def meanings(changes: Iterable[Change], smallest: float) -> list[str]:
+    """What the outcomes that there are mean."""
+    said = {change.outcome for change in changes}
+    return [
+        f"{outcome}: {meaning.format(smallest=numbers.percent(smallest))}"
+        for outcome, meaning in MEANINGS.items()
+        if outcome in said
+    ]
 
 
 def sentence(comparison: Comparison) -> str:
@@ -72,8 +73,9 @@ def sentence(comparison: Comparison) -> str:
     return f"{len(comparison.changes)} numbers: {told}."
 
 
-def _runs(when: str, runs: list[ComparedRun]) -> Iterator[Text]:
-    for run in runs:
+def runs(when: str, of: Iterable[ComparedRun]) -> Iterator[Text]:
+    """A line each."""
+    for run in of:
         kind = "quick run" if run.quick else "full run"
         yield Text(f"{when:6}  {run.id} · {kind} of {run.lab} · {run.started_at[:16]} · Weir {run.weir}")
 
@@ -90,27 +92,34 @@ def _table(title: str, changes: list[Change]) -> RenderableType:
             Text(change.way),
             summary.frame_label(change.frame),
             Text(change.what),
-            _value(change, change.before),
-            _value(change, change.after),
-            numbers.NONE if change.change is None else f"{rates.SIGNS[change.bound]}{change.change:+.1%}",
-            _interval(change),
+            value(change, change.before),
+            value(change, change.after),
+            effect(change),
+            interval(change),
             f"{change.samples_before}, {change.samples_after}",
             Text(change.outcome, style=STYLES[change.outcome]),
         )
     return out
 
 
-def _value(change: Change, value: float | None) -> str:
-    return numbers.mpps(value) if change.unit == "pps" else numbers.in_us(value)
+def value(change: Change, of: float | None) -> str:
+    """In its unit."""
+    return numbers.mpps(of) if change.unit == "pps" else numbers.in_us(of)
 
 
-def _interval(change: Change) -> str:
+def effect(change: Change) -> str:
+    """ "≥ +3.1%"."""
+    return numbers.NONE if change.change is None else f"{rates.SIGNS[change.bound]}{change.change:+.1%}"
+
+
+def interval(change: Change) -> str:
+    """ "-4.0% to -2.2%"."""
     if change.low is None or change.high is None:
         return numbers.NONE
     return f"{change.low:+.1%} to {change.high:+.1%}"
 
 
-def _remarks(changes: list[Change]) -> Iterator[str]:
+def remarks(changes: Iterable[Change]) -> Iterator[str]:
     """Each once, with what it is said of: "direct PVP 64 (NDR, PDR)"."""
     said: dict[str, dict[str, list[str]]] = {}
     for change in changes:

@@ -4,16 +4,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, Protocol
 
 from scipy.stats import norm
 
 from weir.comparison.levels import LASTS, Levels, levels
-from weir.results.trend import Series, TrendChange
+from weir.results.trend import Series, Trend, TrendChange
 
 INSIDE = float(norm.isf(0.025))
 """Standard deviations that 95 of 100 values are within."""
+
+
+Key = tuple[str, str, str, str, str, str, bool]
+"""Chain, technology or variant, frame, what, unit, host, whether it was a quick run."""
 
 
 class Point(Protocol):
@@ -29,6 +33,30 @@ class Point(Protocol):
     def value(self) -> float: ...
     @property
     def comparable(self) -> bool: ...
+
+
+def trend(lab: str, figures: Mapping[Key, Sequence[Point]], smallest: float) -> Trend:
+    """Of all figures of a lab, regressions first. `smallest`: the share below which steps do not matter."""
+    runs = {point.run for points in figures.values() for point in points}
+    found = [series(of(key), points, smallest) for key, points in figures.items()]
+    return Trend(lab=lab, runs=len(runs), smallest=smallest, series=regressions_first(found))
+
+
+def of(key: Key) -> Series:
+    """A series without points."""
+    chain, way, frame, what, unit, host, quick = key
+    return Series(
+        chain=chain,
+        way=way,
+        frame=frame,
+        what=what,
+        unit="pps" if unit == "pps" else "us",
+        host=host,
+        quick=quick,
+        runs=0,
+        latest=0.0,
+        level=0.0,
+    )
 
 
 def series(bare: Series, points: Sequence[Point], smallest: float) -> Series:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What changed from some runs to others: `weir compare --json`."""
+"""What changed from some runs to others, or to several others: `weir compare --json`."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Change(Record):
     samples_after: int = 0
     p_value: float | None = None
     """That chance alone makes such a change; below 0.01 it is one. Corrected for the number of changes
-    that are judged (Holm)."""
+    that are judged (Holm), of all sides where there are several."""
     outcome: Outcome
     why: str | None = None
     """Why it is not compared, or what to bear in mind."""
@@ -76,6 +76,23 @@ class Comparison(Document):
     """What else is different: machine, software, lab, state of the cores."""
 
 
+class SeveralComparisons(Document):
+    """Some runs, and what is different in each of several others. All of them together say how much samples
+    vary, so an interval may differ from that of two sides alone."""
+
+    VERSION: ClassVar[int] = COMPARISON_VERSION
+
+    version: int = COMPARISON_VERSION
+    """Version of this format."""
+    comparisons: list[Comparison]
+    """One for each of the others, in the order in which they were named; `before` is the same in all."""
+
+
 def schema() -> dict[str, Any]:
     """JSON Schema (2020-12)."""
     return document_schema(Comparison, f"Weir comparison, version {COMPARISON_VERSION}")
+
+
+def several_schema() -> dict[str, Any]:
+    """JSON Schema (2020-12)."""
+    return document_schema(SeveralComparisons, f"Weir comparisons, version {COMPARISON_VERSION}")

@@ -128,6 +128,20 @@ def _is_file(url: URL) -> bool:
     return url.drivername.startswith("sqlite") and not named.startswith((":memory:", "file:"))
 
 
+def stamp(location: str | Path | None) -> tuple[int, ...]:
+    """Another one after a file's store was written to; of a server, which tells itself, always the same."""
+    url = _url(location or default_location())
+    if not _is_file(url):
+        return ()
+    path = Path(str(url.database)).absolute()
+    found = []
+    for one in (path, path.with_name(f"{path.name}-wal")):
+        with suppress(OSError):
+            known = one.stat()
+            found += [known.st_ino, known.st_size, known.st_mtime_ns]
+    return tuple(found)
+
+
 def _made(url: URL) -> URL:
     """Its file is there, and the user's; SQLite fills it. OSError."""
     path = Path(str(url.database))

@@ -8,7 +8,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import select
+from sqlalchemy import and_, func, select
 
 from weir.store.database import Database
 from weir.store.listing import rfc3339
@@ -31,6 +31,25 @@ class Point:
     """Median of its samples."""
     comparable: bool
     """Neither of a worse state of the machine, nor a bound."""
+
+
+_FINISHED = and_(RunRow.finished_s.is_not(None), RunRow.interrupted.is_(False), RunRow.started_s.is_not(None))
+
+
+def state(store: Database) -> tuple[int, int, float]:
+    """Another one after a finished run came or went: until then histories are as they were."""
+    wanted = select(func.count(), func.max(RunRow.number), func.max(RunRow.finished_s)).where(_FINISHED)
+    with store.session() as session:
+        count, newest, finished_s = session.execute(wanted).one()
+        return count, newest or 0, finished_s or 0.0
+
+
+def newest(store: Database, lab: str, most: int) -> list[int]:
+    """Numbers of no more than that many finished runs of a lab, the newest first."""
+    wanted = select(RunRow.number).where(_FINISHED, RunRow.lab == lab)
+    with store.session() as session:
+        found = session.scalars(wanted.order_by(RunRow.started_s.desc(), RunRow.number.desc()).limit(most))
+        return list(found)
 
 
 def figures(store: Database, wanted: Selection, last: int) -> dict[Key, Sequence[Point]]:
@@ -57,7 +76,7 @@ def figures(store: Database, wanted: Selection, last: int) -> dict[Key, Sequence
         .join(CaseRow, CaseRow.setup == SetupRow.number)
         .join(FigureRow, FigureRow.case == CaseRow.number)
         .where(wanted.of_runs(), wanted.of_cases())
-        .where(RunRow.finished_s.is_not(None), RunRow.interrupted.is_(False), RunRow.started_s.is_not(None))
+        .where(_FINISHED)
         .order_by(RunRow.started_s, RunRow.number, FigureRow.number)
     )
     found: dict[Key, list[Point]] = {}

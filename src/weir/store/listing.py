@@ -60,10 +60,51 @@ class TrialSummary:
     valid: bool
 
 
-def runs(store: Database, wanted: Selection = ALL, limit: int | None = None) -> list[RunSummary]:
-    """Newest first, by when they were stored."""
+@dataclass(frozen=True)
+class LabSummary:
+    """One lab in a list."""
+
+    name: str
+    runs: int
+    newest: str
+    """Its newest run's id."""
+    document: str
+    """That run's, without setups."""
+    started_at: str
+    """When that began; RFC 3339, UTC; empty where it cannot be read."""
+    finished: bool
+    host: str
+
+
+def labs(store: Database) -> list[LabSummary]:
+    """Those whose runs are newest first."""
+    grouped = (
+        select(RunRow.lab, func.count().label("runs"), func.max(RunRow.number).label("number"))
+        .group_by(RunRow.lab)
+        .subquery()
+    )
+    wanted = select(RunRow, grouped.c.runs).join(grouped, grouped.c.number == RunRow.number)
     with store.session() as session:
-        rows = _rows(session, wanted, limit)
+        return [
+            LabSummary(
+                name=row.lab,
+                runs=count,
+                newest=row.id,
+                document=row.document,
+                started_at=rfc3339(row.started_s) or "",
+                finished=row.finished_s is not None,
+                host=row.host or "",
+            )
+            for row, count in session.execute(wanted.order_by(RunRow.number.desc()))
+        ]
+
+
+def runs(
+    store: Database, wanted: Selection = ALL, limit: int | None = None, skipped: int = 0
+) -> list[RunSummary]:
+    """Newest first, by when they were stored. `skipped`: so many of the newest are left out."""
+    with store.session() as session:
+        rows = _rows(session, wanted, limit, skipped)
         tags: dict[int, list[str]] = {}
         of_tags = select(TagRow.run, TagRow.tag).join(RunRow, RunRow.number == TagRow.run)
         for run, tag in session.execute(of_tags.where(wanted.of_runs()).order_by(TagRow.tag)):
@@ -111,7 +152,7 @@ def trials(store: Database, wanted: Selection = ALL, limit: int | None = None) -
         return [TrialSummary(*row) for row in rows]
 
 
-def _rows(session: Session, wanted: Selection, limit: int | None) -> Sequence[Any]:
+def _rows(session: Session, wanted: Selection, limit: int | None, skipped: int = 0) -> Sequence[Any]:
     columns = (
         RunRow.number,
         RunRow.id,
@@ -126,9 +167,10 @@ def _rows(session: Session, wanted: Selection, limit: int | None) -> Sequence[An
     )
     newest = select(*columns).where(wanted.of_runs()).order_by(RunRow.number.desc())
     if not wanted.has_keys:
-        return session.execute(newest.limit(limit)).all()
+        return session.execute(newest.limit(limit).offset(skipped)).all()
     found = session.execute(newest.add_columns(RunRow.document)).all()
-    return [row for row in found if wanted.fits(row.document)][:limit]
+    fitting = [row for row in found if wanted.fits(row.document)][skipped:]
+    return fitting[:limit]
 
 
 def _summary(row: Any, counted: tuple[int, int], tags: Sequence[str]) -> RunSummary:

@@ -183,10 +183,10 @@ def modernise(session: Session, run: RunRow) -> None:
                 interval.document = upgraded(interval.document, "interval", version)
 
 
-def setup_of(session: Session, row: SetupRow, version: int) -> Setup:
+def setup_of(session: Session, row: SetupRow, version: int, *, trials: bool = True) -> Setup:
     setup = Setup.model_validate_json(upgraded(row.document, "setup", version))
     cases = session.scalars(select(CaseRow).where(CaseRow.setup == row.number).order_by(CaseRow.number))
-    setup.cases = [case_of(session, case, version) for case in cases]
+    setup.cases = [case_of(session, case, version, trials=trials) for case in cases]
     return setup
 
 
@@ -197,10 +197,12 @@ def intervals_of(session: Session, case: CaseRow, version: int) -> list[SoakInte
     return [SoakInterval.model_validate_json(upgraded(one.document, "interval", version)) for one in rows]
 
 
-def case_of(session: Session, row: CaseRow, version: int) -> Case:
+def case_of(session: Session, row: CaseRow, version: int, *, trials: bool = True) -> Case:
     case = Case.model_validate_json(upgraded(row.document, "case", version))
     if case.soak is not None:
         case.soak.intervals = intervals_of(session, row, version)
+    if not trials:
+        return case
     for trial in session.scalars(
         select(TrialRow).where(TrialRow.case == row.number).order_by(TrialRow.number)
     ):

@@ -138,8 +138,9 @@ class Store(Database):
                     return row.setup
         raise StoreError(f"{self.name}: run {run_id} is no soak; `weir soak LAB` makes one")
 
-    def load(self, run_id: str) -> Result:
-        """A run with everything stored of it. A beginning of the id will do if only one run has it."""
+    def load(self, run_id: str, *, trials: bool = True) -> Result:
+        """A run with everything stored of it, or without its cases' trials and curves. A beginning of the id
+        will do if only one run has it."""
         with self.session() as session:
             row = self.run_of(session, run_id)
             with self._as_written(f"run {row.id}"):
@@ -148,7 +149,7 @@ class Store(Database):
                 rows = session.scalars(
                     select(SetupRow).where(SetupRow.run == row.number).order_by(SetupRow.number)
                 )
-                result.setups = [setup_of(session, setup, version) for setup in rows]
+                result.setups = [setup_of(session, setup, version, trials=trials) for setup in rows]
         return result
 
     def latest(self) -> Result | None:

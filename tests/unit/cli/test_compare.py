@@ -82,6 +82,63 @@ def test_json_is_the_comparison_and_nothing_else(runs: tuple[str, str]) -> None:
     assert document["smallest"] == 0.03
 
 
+@pytest.fixture
+def four(runs: tuple[str, str], tmp_path: Path) -> tuple[str, ...]:
+    """Those two, one as the first on another kernel, and one without `xdp` and with another way."""
+    rounds = (1e6, 1.001e6, 0.999e6)
+    like = a_run("like", {way: found(1e6, rounds=rounds) for way in ("direct", "ovs", "xdp")})
+    like.fingerprint = like.fingerprint.model_copy(update={"kernel": "6.9.9"})
+    other = a_run("other", {way: found(1e6, rounds=rounds) for way in ("direct", "ovs", "vpp")})
+    other.fingerprint = like.fingerprint
+    for one in (like, other):
+        (tmp_path / f"{one.id}.json").write_text(one.model_dump_json())
+    return (*runs, str(tmp_path / "like.json"), str(tmp_path / "other.json"))
+
+
+def test_of_several_sides_the_table_goes_factor_by_factor_with_a_line_for_each(four: tuple[str, ...]) -> None:
+    code, said, _ = weir(*four)
+    assert code == 0
+    lines = [line.split() for line in said.splitlines()]
+    at = lines.index(["direct", "64", "NDR", "A", "1.000", "–", "–", "3"])
+    first, second, third = lines[at + 1 : at + 4]
+    assert first[:3] == ["B", "0.800", "-20.0%"]
+    assert first[-2:] == ["3", "worse"]
+    assert (second[0], second[-1], third[0], third[-1]) == ("C", "same", "D", "same")
+    assert next(line for line in lines if line[:1] == ["A"])[:5] == ["A", "before", "·", "quick", "run"]
+    assert "B against A: 3 numbers: 3 worse." in said
+    assert "D against A: 4 numbers: 2 the same, 2 not compared." in said
+    assert "C, D: The kernel differs: 6.1.0-0-synthetic and 6.9.9." in " ".join(said.split())
+    assert "D: not in the runs after: xdp PVP 64 (NDR)" in " ".join(said.split())
+    assert max(map(len, said.splitlines())) <= 100
+
+
+def test_json_of_several_sides_has_a_comparison_for_each_of_the_others(four: tuple[str, ...]) -> None:
+    code, said, _ = weir(*four, "--json")
+    assert code == 0
+    document = json.loads(said)["comparisons"]
+    assert [[run["id"] for run in one["after"]] for one in document] == [["after"], ["like"], ["other"]]
+    assert {run["id"] for one in document for run in one["before"]} == {"before"}
+    assert [change["outcome"] for change in document[1]["changes"]] == ["same"] * 3
+
+
+def test_with_fail_whichever_side_became_worse_is_named(four: tuple[str, ...]) -> None:
+    code, _, complaint = weir(four[0], four[2], four[1], "--fail")
+    assert code == 1
+    assert complaint.startswith(
+        "weir: 3 of 6 became worse by 3% or more: C: direct PVP 64 NDR -20.0%, C: ovs"
+    )
+    code, _, complaint = weir(four[0], four[2], four[3], "--fail")
+    assert code == 4
+    assert complaint == "weir: 1 of 7 had a number before and have none now: C: xdp PVP 64 NDR\n"
+    assert weir(four[0], four[2], "--fail")[0] == 0
+
+
+def test_more_sides_than_letters_are_refused() -> None:
+    code, said, complained = weir(*(f"{number}.json" for number in range(27)))
+    assert (code, said) == (2, "")
+    assert "27 sides: expected 26 at most" in complained
+
+
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [

@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import t as student
 
 from tests.report.disturbed import disturbed, found
 from tests.report.synthetic import fingerprint, latency, result, trial
-from weir.comparison import compare
+from weir.comparison import compare, compare_several
 from weir.results.comparison import Change, Comparison
 from weir.results.result import Case, DelayPoint, MachineBest, Result, Setup, Throughput
 
@@ -198,6 +200,67 @@ def test_whatever_else_differs_is_a_warning_but_not_the_version_of_weir() -> Non
         "Cores 0 and 1 at their best took 4.50 times as long to pass data in the later run.",
     ]
     assert compare([before], [a_run("c", rates, machine=one, spec=spec)], 0.03).warnings == []
+
+
+def test_each_of_several_sides_is_compared_with_the_first_and_only_the_changed_one_is_called_so() -> None:
+    dice = np.random.default_rng(6)
+    others = [
+        [drawn("b", dice, 0.005, {})],
+        [drawn("c", dice, 0.005, {"way3": 0.95, "way7": 1.05})],
+        [drawn("d", dice, 0.005, {"way3": 1.05})],
+    ]
+    found = compare_several([drawn("a", dice, 0.005, {})], others, 0.01)
+    changed = [
+        {way: said for way, said in outcomes(one).items() if said in {"worse", "better"}} for one in found
+    ]
+    assert changed == [{}, {"way3": "worse", "way7": "better"}, {"way3": "better"}]
+    assert [[run.id for run in one.after] for one in found] == [["b"], ["c"], ["d"]]
+
+
+def test_chance_alone_changes_none_of_four_sides_more_often_than_one_of_two() -> None:
+    dice = np.random.default_rng(7)
+    wrong = 0
+    for _ in range(60):
+        sides = [[drawn(name, dice, 0.01, {})] for name in "abcd"]
+        for comparison in compare_several(sides[0], sides[1:], 0.03):
+            wrong += any(outcome in {"worse", "better"} for outcome in outcomes(comparison).values())
+    assert wrong <= 4
+
+
+def test_the_noise_is_that_of_all_sides_and_p_values_are_corrected_for_all_of_them() -> None:
+    """By hand: one way analysis of variance, contrasts with the first side, Holm."""
+    rounds = [(1e6, 1.01e6, 0.99e6), (0.97e6, 0.98e6, 0.96e6), (0.98e6, 0.99e6, 0.97e6)]
+    sides = [a_run(name, {"direct": found(of[0], rounds=of)}) for name, of in zip("abc", rounds, strict=True)]
+    first, second = (only(one) for one in compare_several(sides[:1], [sides[1:2], sides[2:]], 0.03))
+    logs = [np.log(of) for of in rounds]
+    error = math.sqrt(sum(np.var(of, ddof=1) for of in logs) / 3 * 2 / 3)
+    raw = [2 * student.sf(abs(np.mean(of) - np.mean(logs[0])) / error, 6) for of in logs[1:]]
+    assert raw[0] < raw[1]
+    assert first.p_value == pytest.approx(2 * raw[0])
+    assert second.p_value == pytest.approx(raw[1])
+    reach = error * student.ppf(0.975, 6)
+    assert first.low == pytest.approx(math.expm1(np.mean(logs[1]) - np.mean(logs[0]) - reach))
+
+
+def test_a_side_that_varies_more_widens_the_intervals_of_all() -> None:
+    before = a_run("a", {"direct": found(1e6, rounds=(1e6, 1.01e6, 0.99e6))})
+    after = a_run("b", {"direct": found(1e6, rounds=(1e6, 1.01e6, 0.99e6))})
+    wild = a_run("c", {"direct": found(1e6, rounds=(0.5e6, 1e6, 2e6))})
+    alone = only(compare([before], [after], 0.03))
+    beside = only(compare_several([before], [[after], [wild]], 0.03)[0])
+    assert alone.high is not None
+    assert beside.high is not None
+    assert beside.high > 5 * alone.high
+
+
+def test_a_side_that_does_not_compare_says_nothing_of_the_noise_of_the_others() -> None:
+    before = a_run("a", {"direct": found(1e6, rounds=(1e6, 1.01e6, 0.99e6))})
+    after = a_run("b", {"direct": found(1e6, rounds=(1e6, 1.01e6, 0.99e6))})
+    slower = a_run("c", {"direct": found(0.5e6, rounds=(0.2e6, 0.51e6, 0.9e6), slower_times=2.0)})
+    alone = only(compare([before], [after], 0.03))
+    first, second = (only(one) for one in compare_several([before], [[after], [slower]], 0.03))
+    assert (first.low, first.high) == (alone.low, alone.high)
+    assert second.why == "after: only measured in a worse state of the machine"
 
 
 def test_a_comparison_is_read_again_as_it_was_written() -> None:

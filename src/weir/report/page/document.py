@@ -9,7 +9,8 @@ policy allows no request at all, and only the one script whose hash it names.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 from markupsafe import Markup
 
@@ -24,6 +25,7 @@ UPLOT = "uplot-1.6.32"
 STYLES = (f"{UPLOT}.min.css", "colours.css", "page.css", "sheets.css", "charts.css", "print.css")
 SCRIPTS = (
     "unpacked.js",
+    "embedded.js",
     "data.js",
     "theme.js",
     "look.js",
@@ -60,27 +62,25 @@ def document(result: Result) -> str:
         tag("title", f"{summary.title(result)}: {kind(result)} – Weir"),
         raw("style", joined(STYLES)),
     )
-    parts = list(_parts(result))
+    parts = [part for make in parts_of(result) for part in make()]
     body = tag(
         "body",
         tag("a", "Skip to the numbers", href=f"#{parts[0].name.lower()}", class_="skip"),
-        _bar(parts),
+        bar(parts),
         tag(
             "main",
-            head_of(result),
-            headline(result),
-            short(result),
-            notices(result),
-            [_section(part) for part in parts],
+            [one(result) for one in ABOVE],
+            [section(part) for part in parts],
         ),
-        _foot(result),
+        foot(result),
         raw("script", packed(result.model_dump_json()), type="application/gzip+base64", id="result"),
         raw("script", script),
     )
     return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
 
 
-def _bar(parts: Sequence[PagePart]) -> Markup:
+def bar(parts: Sequence[PagePart]) -> Markup:
+    """Links to the sections, and what the page's script does for all of it."""
     return tag(
         "nav",
         [tag("a", part.name, href=f"#{part.name.lower()}") for part in parts],
@@ -91,10 +91,16 @@ def _bar(parts: Sequence[PagePart]) -> Markup:
     )
 
 
-def _parts(result: Result) -> Iterator[PagePart]:
-    """Those of the procedures, and what is of every run."""
-    for section in leading(result):
-        yield from section.page(result)
+def parts_of(result: Result) -> Iterator[Callable[[], Iterable[PagePart]]]:
+    """What makes the sections, in their order: those of the procedures, and what is of every run. One that
+    fails leaves the others."""
+    for one in leading(result):
+        yield partial(one.page, result)
+    for make in (_stalls, _built, _evidence, _basis):
+        yield partial(make, result)
+
+
+def _stalls(result: Result) -> Iterator[PagePart]:
     lines = list(noise.away_lines(result))
     if lines:
         yield PagePart(
@@ -109,6 +115,9 @@ def _parts(result: Result) -> Iterator[PagePart]:
                 sheet("Who had which core", noise.AWAY_HEAD, lines, 3),
             ),
         )
+
+
+def _built(result: Result) -> Iterator[PagePart]:
     if any(setup.topology is not None for setup in result.setups):
         yield PagePart(
             "Built",
@@ -117,6 +126,9 @@ def _parts(result: Result) -> Iterator[PagePart]:
             "boxes of one colour share a core.",
             (tag("div", class_="controls", id="built-controls"), pictures(result)),
         )
+
+
+def _evidence(result: Result) -> Iterator[PagePart]:
     if any(True for _ in result.cases()):
         yield PagePart(
             "Evidence",
@@ -124,6 +136,9 @@ def _parts(result: Result) -> Iterator[PagePart]:
             "Every trial. Offered = delivered + drops + unaccounted; with any unaccounted it is invalid.",
             (cases.cases(result),),
         )
+
+
+def _basis(result: Result) -> Iterator[PagePart]:
     yield PagePart(
         "Basis",
         "What the numbers rest on",
@@ -132,7 +147,8 @@ def _parts(result: Result) -> Iterator[PagePart]:
     )
 
 
-def _section(part: PagePart) -> Markup:
+def section(part: PagePart) -> Markup:
+    """With its title and words beside it."""
     place = part.name.lower()
     side = tag("div", tag("h2", part.title, id=f"{place}-title"), tag("p", part.words), class_="side")
     return tag(
@@ -156,20 +172,19 @@ def head_of(result: Result) -> Markup:
         ("took", summary.duration(result) + (", quick run" if result.quick else "")),
         ("run", result.id),
     ]
-    mark = tag(
-        "svg",
-        [tag("path", d=path) for path in MARK],
-        viewBox="0 0 32 32",
-        class_="mark",
-        aria_hidden="true",
-    )
     return tag(
         "header",
-        tag("p", mark, tag("b", "Weir"), tag("span", f"{kind(result)} report"), class_="brand"),
+        tag("p", mark(), tag("b", "Weir"), tag("span", f"{kind(result)} report"), class_="brand"),
         tag("h1", summary.title(result)),
         tag("dl", [tag("div", tag("dt", name), tag("dd", value)) for name, value in facts], class_="facts"),
         class_="head",
     )
+
+
+def mark() -> Markup:
+    """The product's."""
+    paths = [tag("path", d=path) for path in MARK]
+    return tag("svg", paths, viewBox="0 0 32 32", class_="mark", aria_hidden="true")
 
 
 def _time(rfc3339: str) -> str:
@@ -218,7 +233,8 @@ def _group(title: str, sentences: list[str]) -> Markup:
     return tag("details", tag("summary", tag("b", title), f" {len(sentences)} remarks"), inner, class_="fold")
 
 
-def _foot(result: Result) -> Markup:
+def foot(result: Result) -> Markup:
+    """What it was made of."""
     count = sum(1 for _ in summary.trials(result))
     return tag("footer", tag("p", f"Weir {result.weir} · {count} trials · result version {result.version}"))
 
@@ -262,4 +278,6 @@ def _value(value: object) -> str:
     return str(value) if value not in ("", None) else "none"
 
 
+ABOVE: tuple[Callable[[Result], Markup | None], ...] = (head_of, headline, short, notices)
+"""What stands above all sections."""
 FORMAT = Format("html", ".html", document)

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The embedded result, and small ways to read it. Nothing here touches the page but to read it.
-
-const readResult = () => unpacked('result');
+// Small ways to read the result. Nothing here touches the page but to read it.
 
 const unique = (values) => [...new Set(values)];
 // What is compared: a variant of the lab, or a technology.

@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pages without plots.
+
+themeButton(redrawAll);
+document.documentElement.dataset.ready = 'yes';

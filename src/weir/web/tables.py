@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Newest results of a lab as tables: chains and technologies down, frames across, each with its history."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from weir.report import numbers
+from weir.report.summary import sizes
+from weir.results.trend import Series
+from weir.web.histories import History
+from weir.web.sparkline import sparkline
+
+UNITS = {"pps": "Mpps", "us": "µs"}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One figure."""
+
+    value: str
+    spark: Markup | None
+    change: str
+    """ "▼ -3.1%", of its newest level against the one before; empty: there is none."""
+    outcome: str
+    since: str
+    """The run where that level began; empty: there is none."""
+
+
+Row = tuple[str, list[Cell | None]]
+"""A technology or variant, and its cells."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Of one goal or delay."""
+
+    what: str
+    unit: str
+    head: list[str]
+    chains: list[tuple[str, list[Row]]]
+
+
+def value(series: Series, of: float) -> str:
+    """In its unit, without it."""
+    return numbers.mpps(of) if series.unit == "pps" else numbers.in_us(of)
+
+
+def cell(of: History) -> Cell:
+    """What a history says in a table."""
+    series = of.series
+    last = series.changes[-1] if series.changes else None
+    arrow = "" if last is None else "▲" if last.change > 0 else "▼"
+    return Cell(
+        value=value(series, series.latest),
+        spark=sparkline([point.value for point in of.points if point.comparable]),
+        change="" if last is None else f"{arrow} {last.change:+.1%}",
+        outcome="" if last is None else last.outcome,
+        since="" if last is None else last.run,
+    )
+
+
+def tables(found: Sequence[History], what: str | None = None) -> Iterator[Table]:
+    """Of the figures of one run, in its order; `what`: of that goal or delay alone."""
+    chosen = [one for one in found if what in (None, one.series.what)]
+    for goal in dict.fromkeys(one.series.what for one in chosen):
+        some = [one for one in chosen if one.series.what == goal]
+        frames = list(dict.fromkeys(one.series.frame for one in some))
+        yield Table(
+            what=goal,
+            unit=UNITS[some[0].series.unit],
+            head=[sizes(frame) for frame in frames],
+            chains=[
+                (chain, _rows([one for one in some if one.series.chain == chain], frames))
+                for chain in dict.fromkeys(one.series.chain for one in some)
+            ],
+        )
+
+
+def _rows(of: Sequence[History], frames: Sequence[str]) -> list[Row]:
+    ways = dict.fromkeys(one.series.way for one in of)
+    at = {(one.series.way, one.series.frame): cell(one) for one in of}
+    return [(way, [at.get((way, frame)) for frame in frames]) for way in ways]
+
+
+def main_figure(found: Sequence[History]) -> str | None:
+    """What a lab is mostly about: its first rate, or else its first delay."""
+    rates = [one for one in found if one.series.unit == "pps"]
+    return next((one.series.what for one in (*rates, *found)), None)

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pages from templates. Whatever is no markup already is escaped; a name that is missing is an error."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from weir import __version__
+from weir.report import numbers
+from weir.report.page.document import mark
+from weir.web import assets, links
+from weir.web.page import Page
+
+
+@cache
+def _environment() -> Environment:
+    made = Environment(
+        loader=PackageLoader("weir.web"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.globals |= {
+        "address": assets.address,
+        "links": links,
+        "mark": mark(),
+        "dash": numbers.NONE,
+        "version": __version__,
+    }
+    made.filters |= {"moment": _moment, "counted": _counted}
+    return made
+
+
+def text(page: Page, here: str) -> str:
+    """The whole HTML. `here`: the address's path."""
+    template = _environment().get_template(f"{page.template}.html")
+    return template.render({**page.fields, "title": page.title, "here": here})
+
+
+def _moment(rfc3339: str | None) -> str:
+    """ "2026-11-21 07:06 UTC"."""
+    return f"{rfc3339[:16].replace('T', ' ')} UTC" if rfc3339 else "at an unknown time"
+
+
+def _counted(count: int, one: str, more: str | None = None) -> str:
+    """ "1 run", "3 runs"."""
+    return f"{count:,} {one if count == 1 else more or f'{one}s'}"
