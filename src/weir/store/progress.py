@@ -93,5 +93,6 @@ def _usual_s(session: Session, of: RunRow) -> float | None:
         RunRow.interrupted.is_(False),
         RunRow.finished_s > RunRow.started_s,
     )
-    found = session.scalars(took.order_by(RunRow.number.desc()).limit(LIKE_IT)).all()
-    return statistics.median(found) if found else None
+    found = session.scalars(took.order_by(RunRow.number.desc()).limit(LIKE_IT))
+    seconds = [one for one in found if one is not None]
+    return statistics.median(seconds) if seconds else None

@@ -11,6 +11,7 @@ from typing import Any
 
 import anyio
 import pytest
+from starlette.exceptions import HTTPException
 
 from tests.unit.store.made import case, run, setup, trial
 from weir.results.result import Result, Trial
@@ -134,7 +135,7 @@ def test_streams_end_with_the_server_and_there_are_not_too_many(
     async def watch() -> None:
         stream: AsyncIterator[Any] = aiter(one.answer(summary).body_iterator)
         await next_of(stream)
-        with pytest.raises(live.HTTPException, match="live pages are open already"):
+        with pytest.raises(HTTPException, match="live pages are open already"):
             one.answer(summary)
         one.end()
         with anyio.fail_after(5):

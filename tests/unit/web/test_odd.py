@@ -18,6 +18,7 @@ from starlette.testclient import TestClient
 
 from tests.report.hostile import ATTACK, hostile
 from tests.report.synthetic import result
+from weir.report.page import document
 from weir.web import links
 from weir.web.pages import run as run_page
 
@@ -148,8 +149,8 @@ def test_a_section_that_fails_leaves_the_others(
     def failing(_: object) -> None:
         raise RuntimeError("no <b>such</b> thing")
 
-    monkeypatch.setattr(run_page.document, "_built", failing)
-    monkeypatch.setattr(run_page.document, "ABOVE", (run_page.document.head_of, failing))
+    monkeypatch.setattr(document, "_built", failing)
+    monkeypatch.setattr(document, "ABOVE", (document.head_of, failing))
     written = run_page.written(result())
     main = str(written.main)
     assert (
