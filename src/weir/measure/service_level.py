@@ -25,8 +25,8 @@ class _Limit:
 def service_level_verdicts(
     sla: Sla, throughput: Sequence[Throughput], points: Sequence[DelayPoint]
 ) -> list[Verdict]:
-    """Every limit of `sla`. Of repeats the worst counts. What was not measured validly is not judged, nor what
-    rests on trials of which others had the cores for more than half of the time."""
+    """Every limit of `sla`. Of repeats the worst counts. What was not measured validly is not judged, nor
+    what rests on trials of which others had the cores for more than half of the time."""
     found = [_floor(one.goal, one.pps, throughput) for one in sla.throughput]
     measured = [point for point in points if not point.first_packets]
     for limit in _limits(sla):

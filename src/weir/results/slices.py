@@ -6,7 +6,7 @@ from __future__ import annotations
 from weir.base.record import Record
 
 DISTURBED_SHARE = 0.5
-"""Of the time of trials: with more of it left out, since others had a core, what rests on them is disturbed."""
+"""Of the time of trials: with more left out, since others had a core, what rests on them is disturbed."""
 
 
 class LeftOut(Record):
