@@ -76,7 +76,8 @@ def test_a_graph_says_what_an_ordinary_user_does_not_see_and_what_to_do() -> Non
     namespace.create(name)
     try:
         text, page = as_ordinary_user("graph"), as_ordinary_user("graph", "--format", "json")
-        named, followed = as_ordinary_user("graph", "-n", name), as_ordinary_user("graph", "--path", name, "::")
+        named = as_ordinary_user("graph", "-n", name)
+        followed = as_ordinary_user("graph", "--path", name, "198.18.0.1")
         deployed = as_ordinary_user("graph", str(LAB))
     finally:
         namespace.delete(name)
