@@ -163,7 +163,8 @@ def test_netlink_sockets_are_made_where_ctrl_c_waits(path: Path) -> None:
     kinds = {
         module.rpartition(".")[2]
         for module in imports_of(path)
-        if module.startswith("pyroute2.") and module.endswith(("Socket", "IPRoute", "Ethtool", "NetNS", "NDB"))
+        if module.startswith("pyroute2.")
+        and module.endswith(("Socket", "IPRoute", "Ethtool", "NetNS", "NDB"))
     }
     made = [
         node.lineno

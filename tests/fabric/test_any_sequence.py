@@ -2,8 +2,8 @@
 """Weirs, their kills and an administrator, in any order: nothing of a gone deployment is left, nothing else
 is touched, what is kept stays whole, and settings are the administrator's when nobody of Weir holds them.
 
-100,000 sequences take hours: WEIR_PART=3/20 tries a twentieth, with a seed of its own. WEIR_RECORD=1 writes down
-what was tried (tools/regime.py).
+100,000 sequences take hours: WEIR_PART=3/20 tries a twentieth, with a seed of its own; WEIR_RECORD=1 writes
+down what was tried (tools/regime.py).
 """
 
 from __future__ import annotations
