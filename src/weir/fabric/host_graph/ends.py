@@ -7,7 +7,7 @@ import ipaddress
 import os
 from dataclasses import dataclass
 
-from weir.base.error import WeirError
+from weir.base.error import USAGE, WeirError
 from weir.results.host_graph import HostGraph, Interface, Namespace
 
 _SHOWN = 8
@@ -18,6 +18,8 @@ _HIDDEN = "; not all of this host was seen: run it as root or with sudo to see t
 
 class UnknownEndError(WeirError):
     """No end, or several, are called that."""
+
+    exit_code = USAGE
 
 
 @dataclass(frozen=True)
