@@ -8,6 +8,7 @@ import os
 import secrets
 import subprocess
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -56,14 +57,16 @@ def test_building_says_what_needs_root_and_what_does_not(command: str) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_verifying_a_cloud_says_what_needs_root_and_what_does_not(tmp_path: Path) -> None:
-    (tmp_path / "sut.yml").write_text("weir: 1\nname: own\ndriver: local\n")
-    done = as_ordinary_user("verify", str(tmp_path))
+@pytest.mark.long
+def test_verifying_a_cloud_says_what_needs_root_and_what_does_not() -> None:
+    with TemporaryDirectory(dir="/tmp") as folder:
+        Path(folder).chmod(0o755)
+        (Path(folder) / "sut.yml").write_text("weir: 1\nname: own\ndriver: local\n")
+        done, listed = as_ordinary_user("verify", folder), as_ordinary_user("verify", folder, "--dry-run")
     assert done.returncode == ENVIRONMENT
     assert done.stderr.startswith("weir: verifying Weir's own cloud needs root: for the network namespaces")
     assert done.stderr.count("\n") == 1
     assert "`weir verify --dry-run` says without root what would be run" in done.stderr
-    listed = as_ordinary_user("verify", str(tmp_path), "--dry-run")
     assert (listed.returncode, listed.stderr) == (OK, "")
     assert listed.stdout.endswith("nothing was run\n")
 
