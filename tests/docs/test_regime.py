@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tools.docs import regime_page
-from tools.regime import LINES, TARGETS, RegimeError, Tried, counting, main, read, record
+from tools.regime import LINES, ROOT, TARGETS, VARIABLE, RegimeError, Tried, counting, main, read, record
 
 POINTS = Tried(
     what="points", of="deploy under ovs", commit="0123456789ab", date="2026-11-26", part="1/12", seed=0,
@@ -88,3 +90,21 @@ def test_a_fuzz_target_without_its_numbers_is_refused(capsys: pytest.CaptureFixt
     for words in ([], ["nat_fuzz", "many", "0", "60"], ["nat_fuzz", "1", "0", "60", "x"]):
         assert main(words) == 2
         assert "TARGET EXECUTIONS FAULTS SECONDS" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("code", "line"), [(0, "nat_fuzz 1234 0 7"), (1, "nat_fuzz 0 1 7")])
+def test_fuzzing_writes_down_what_each_target_executed(code: int, line: str, tmp_path: Path) -> None:
+    """Of a target that is a script, with a python that is one, too."""
+    (tmp_path / "native/nf/nat/nat_fuzz_corpus").mkdir(parents=True)
+    (tmp_path / "build").mkdir()
+    target, python = tmp_path / "build/nat_fuzz", tmp_path / "python"
+    target.write_text(f"#!/bin/sh\necho 'stat::number_of_executed_units: 1234'\nexit {code}\n")
+    python.write_text('#!/bin/sh\necho "$@" >> written\n')
+    for one in (target, python):
+        one.chmod(0o755)
+    words = [str(ROOT / "tools/fuzz"), "build", "7", "./python"]
+    for recorded in ("", "1"):
+        environ = os.environ | {VARIABLE: recorded}
+        done = subprocess.run(words, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
+        assert done.returncode == code, done.stderr
+    assert (tmp_path / "written").read_text() == f"-m tools.regime {line}\n"
