@@ -49,7 +49,8 @@ _NO_ROOT = Refusal(
 
 _NO_ROOT_TO_LOOK = Refusal(
     "looking into what is deployed needs root: nobody else may enter its network namespaces",
-    "run it as root or with sudo; `weir inspect`, and `weir graph` of this user's own namespace, need no root",
+    "run it as root or with sudo; `weir inspect`, and `weir graph` of this user's own namespace, need no"
+    " root",
 )
 _NO_ROOT_TO_VERIFY = Refusal(
     "verifying Weir's own cloud needs root: for the network namespaces, switches and instances of each case",

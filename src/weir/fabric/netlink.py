@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Netlink sockets of pyroute2, in which Ctrl-C waits: while one is made, asked or closed it would be swallowed
-by handlers for errors of every kind, or leave an event loop half made, of which Python complains at its end."""
+"""Netlink sockets of pyroute2, in which Ctrl-C waits: while one is made, asked or closed it would be
+swallowed by handlers for errors of every kind, or leave an event loop half made, of which Python complains.
+"""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def held(*, quiet: bool = False) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    global _finished, _quiet  # noqa: PLW0603 - as above
+    global _finished, _quiet
     before = {number: signal.getsignal(number) for number in SIGNALS}
     if _note not in before.values():
         _finished, _quiet = False, quiet
