@@ -146,10 +146,13 @@ test-hosts: setup build/.packages-dev .venv/.ready-dev ## hosts that talk throug
 	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_end_hosts.py tests/smoke/test_host_programs.py \
 		tests/smoke/test_nat_behaviour.py tests/smoke/test_nat_tcp_behaviour.py
 
+# Run with the first part, or without any.
+NOT_IN_PARTS := tests/smoke/test_cycles.py tests/smoke/test_killed_cloud.py tests/smoke/test_verify_local.py tests/smoke/test_verify_sip.py
+
 .PHONY: test-interruption
-test-interruption: setup build/.packages-dev .venv/.ready-dev ## every system call of every command killed, stopped or refused, sequences of kills; hours (WEIR_POINTS, WEIR_SEQUENCES: fewer)
-	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_system_calls.py tests/smoke/test_cycles.py \
-		tests/smoke/test_killed_cloud.py tests/smoke/test_verify_local.py tests/smoke/test_verify_sip.py tests/fabric/test_any_sequence.py
+test-interruption: setup build/.packages-dev .venv/.ready-dev ## every system call of every command killed, stopped or refused, sequences of kills; hours (WEIR_PART=3/12: a part, WEIR_RECORD=1: written down)
+	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_system_calls.py tests/fabric/test_any_sequence.py \
+		$(if $(filter-out 1/%,$(WEIR_PART)),,$(NOT_IN_PARTS))
 
 .PHONY: test-graph
 test-graph: setup build/.packages-dev .venv/.ready-dev ## networks at random that weir graph must see as they were built, minutes
@@ -181,11 +184,11 @@ format: setup build/.packages-dev .venv/.ready-dev ## format C and Python in pla
 	@.venv/bin/ruff format --quiet src tests bench tools
 
 .PHONY: fuzz
-fuzz: build/.packages-dev ## fuzz every parser for FUZZ_SECONDS (60) under ASan + UBSan
+fuzz: build/.packages-dev .venv/.ready ## fuzz every parser for FUZZ_SECONDS (60) under ASan + UBSan (WEIR_RECORD=1: written down)
 	@CC=clang tools/configure build/fuzz --buildtype=debugoptimized \
 		-Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false
 	@ninja -C build/fuzz --quiet
-	@tools/fuzz build/fuzz $${FUZZ_SECONDS:-60}
+	@tools/fuzz build/fuzz $${FUZZ_SECONDS:-60} $(PYTHON)
 
 .PHONY: bench
 bench: setup build/.packages-dev .venv/.ready-bench ## side by side with peers: one line each, JSON in build/bench/; PKTGEN=path of Pktgen's binary

@@ -7,6 +7,7 @@ import datetime
 import functools
 import re
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,12 +69,12 @@ def here() -> Conditions:
     return Conditions(commit(ROOT), datetime.datetime.now(datetime.UTC).date().isoformat(), machine())
 
 
-def commit(root: Path) -> str:
-    """Of the tree at `root`."""
+def commit(root: Path, of: Sequence[str] = MEASURED) -> str:
+    """Of the tree at `root`; what matters are changes `of` these."""
     head = _git(root, "rev-parse", f"--short={_ABBREVIATION}", "HEAD")
     if head is None:
         return _UNKNOWN
-    changed = _git(root, "status", "--porcelain", "--", *MEASURED)
+    changed = _git(root, "status", "--porcelain", "--", *of)
     return head + (DIRTY if changed != "" else "")
 
 

@@ -156,6 +156,24 @@ def test_a_part_imports_only_the_parts_that_it_may_know(path: Path) -> None:
             assert allowed, f"{name(path)}: {part} must not import {module}"
 
 
+@pytest.mark.parametrize("path", sorted((PACKAGE / "fabric").rglob("*.py")), ids=name)
+def test_netlink_sockets_are_made_where_ctrl_c_waits(path: Path) -> None:
+    """By `fabric.netlink`, which is given their kind."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    kinds = {
+        module.rpartition(".")[2]
+        for module in imports_of(path)
+        if module.startswith("pyroute2.")
+        and module.endswith(("Socket", "IPRoute", "Ethtool", "NetNS", "NDB"))
+    }
+    made = [
+        node.lineno
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in kinds
+    ]
+    assert made == [], f"{name(path)} makes sockets of {kinds} in lines {made}: use netlink.opened"
+
+
 @pytest.mark.parametrize("path", SOURCES, ids=name)
 def test_nothing_but_commands_imports_the_command_line(path: Path) -> None:
     if part_of(path) != "cli" and not is_command(path):

@@ -34,6 +34,7 @@ RT_RUNTIME = "proc/sys/kernel/sched_rt_runtime_us"
 _ONLINE = "sys/devices/system/cpu/online"
 _POOL = "sys/kernel/mm/hugepages/hugepages-2048kB"
 PAGES = f"{_POOL}/nr_hugepages"
+_MEMORY = Path("/dev/shm")  # as /run is; on a disk a sequence takes a sixth more
 BEFORE = {GOVERNOR: "schedutil", RT_RUNTIME: "950000", PAGES: "50"}
 _LAB = Lab.model_validate({"weir": 1, "name": "small", "chain": "PVP", "technology": ["direct"]})
 _TOPOLOGY: Topology = plan.build_topology(_LAB, "direct", _LAB.chains()[0], "small-00000000")
@@ -53,7 +54,7 @@ class Machine:
     """It, with fabric put onto it for as long as `patch` lasts."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
-        self.place = Path(tempfile.mkdtemp(prefix="weir-machine"))
+        self.place = Path(tempfile.mkdtemp(prefix="weir-machine", dir=_MEMORY if _MEMORY.is_dir() else None))
         self.root = self.place / "run"
         self.namespaces, self.processes, self._tree = (
             self.place / name for name in ("netns", "processes", "tree")

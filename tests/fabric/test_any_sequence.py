@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Weirs, their kills and an administrator, in any order: nothing of a gone deployment is left, nothing else
-is touched, what is kept stays whole, and settings are the administrator's when nobody of Weir holds them."""
+is touched, what is kept stays whole, and settings are the administrator's when nobody of Weir holds them.
+
+100,000 sequences take hours: WEIR_PART=3/20 tries a twentieth, with a seed of its own; WEIR_RECORD=1 writes
+down what was tried (tools/regime.py).
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ import time
 from collections.abc import Callable
 
 import pytest
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -21,6 +25,8 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from tests.part import Part
+from tools import regime
 from weir.base.error import FabricError
 from weir.fabric.deployment import clean_leftovers, deployments
 from weir.fabric.journal import SUFFIX, VERSION
@@ -250,14 +256,31 @@ def sequences(count: int) -> settings:
 
 
 FEW, MANY = 25, 100_000
+SEED = int(os.environ.get("WEIR_SEED") or 0)
+PART = Part.asked()
 
 
-@pytest.mark.parametrize("count", [FEW, pytest.param(MANY, marks=pytest.mark.slow)])
-def test_any_sequence(count: int, capsys: pytest.CaptureFixture[str]) -> None:
-    count = int(os.environ.get("WEIR_SEQUENCES") or count) if count == MANY else count
-    Sequences.tried, began = 0, time.monotonic()
+@pytest.mark.parametrize("many", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_any_sequence(many: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    count = PART.share(int(os.environ.get("WEIR_SEQUENCES") or MANY)) if many else FEW
+    Sequences.tried, began_s, broken = 0, time.monotonic(), 1
+    # hypothesis' way to say it: a sequence is made of this alone, so each part has its own ones.
+    sequence = seed(f"{SEED} {PART}")(Sequences) if many else Sequences
     chosen: Callable[..., None] = run_state_machine_as_test
-    chosen(Sequences, settings=sequences(count))
-    took_s = time.monotonic() - began
-    with capsys.disabled():
-        print(f"\n{Sequences.tried} sequences of Weirs, kills and administrators, {took_s:.1f} s")
+    try:
+        chosen(sequence, settings=sequences(count))
+        broken = 0
+    except KeyboardInterrupt:
+        broken = 0
+        raise
+    finally:
+        took_s = time.monotonic() - began_s
+        if many and regime.wanted():
+            regime.record(
+                regime.Tried.now(
+                    "sequences", "weirs, kills and an administrator", part=str(PART), seed=SEED, asked=count,
+                    tried=Sequences.tried, faults=broken, seconds=took_s,
+                )
+            )  # fmt: skip
+        with capsys.disabled():
+            print(f"\n{Sequences.tried} sequences of Weirs, kills and administrators, {took_s:.1f} s")

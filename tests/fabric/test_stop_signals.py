@@ -47,6 +47,21 @@ def test_it_comes_at_the_end_of_the_outermost_body() -> None:
     assert done == ["inner", "outer"]
 
 
+def test_where_nothing_is_built_or_taken_down_no_word_says_so(capfd: pytest.CaptureFixture[str]) -> None:
+    def quietly() -> None:
+        with stop_signals.held(quiet=True), stop_signals.held():
+            press()
+
+    def aloud() -> None:
+        with stop_signals.held(), stop_signals.held(quiet=True):
+            press()
+
+    interrupted(quietly)
+    assert capfd.readouterr().err == ""
+    interrupted(aloud)
+    assert "taking down what was built" in capfd.readouterr().err
+
+
 def test_pressed_twice_it_comes_once() -> None:
     def work() -> None:
         with stop_signals.held():

@@ -121,6 +121,31 @@ except KeyboardInterrupt:
     os.close(reader)
 
 
+@pytest.mark.parametrize("words", [["deploy", str(LAB), "--technology", "linux-bridge"], ["doctor"]])
+def test_while_a_netlink_socket_is_made_it_ends_as_everywhere(words: list[str], run_root: Path) -> None:
+    """There, it would be swallowed, or leave an event loop half made."""
+    program = """
+import asyncio.selector_events, os, signal
+from weir.cli.main import main
+
+loops = asyncio.selector_events.BaseSelectorEventLoop
+make = loops._make_self_pipe
+
+def press_and_make(loop):
+    loops._make_self_pipe = make
+    os.kill(os.getpid(), signal.SIGINT)
+    make(loop)
+
+loops._make_self_pipe = press_and_make
+main()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program, *words], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (INTERRUPTED, "weir: interrupted\n")
+    assert list(run_root.iterdir()) == []
+
+
 def test_in_the_last_step_of_what_would_be_kept_all_is_undone(run_root: Path) -> None:
     lab = tiny_lab("direct")
     about = plan.tuning(lab, "1a2b3c4d")

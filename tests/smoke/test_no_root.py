@@ -8,12 +8,14 @@ import os
 import secrets
 import subprocess
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
 from tests.weir_command import WEIR
 from weir import fabric, plan
-from weir.cli.exits import ENVIRONMENT, FAILED, OK
+from weir.cli.exits import ENVIRONMENT, FAILED, OK, USAGE
+from weir.fabric import namespace
 
 from .tiny import LAB, tiny_lab
 
@@ -53,6 +55,49 @@ def test_building_says_what_needs_root_and_what_does_not(command: str) -> None:
     assert "need root: for network namespaces, hugepages and the ports of weir-dp" in done.stderr
     assert "`weir deploy --dry-run`" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.long
+def test_verifying_a_cloud_says_what_needs_root_and_what_does_not() -> None:
+    with TemporaryDirectory(dir="/tmp") as folder:
+        Path(folder).chmod(0o755)
+        (Path(folder) / "sut.yml").write_text("weir: 1\nname: own\ndriver: local\n")
+        done, listed = as_ordinary_user("verify", folder), as_ordinary_user("verify", folder, "--dry-run")
+    assert done.returncode == ENVIRONMENT
+    assert done.stderr.startswith("weir: verifying Weir's own cloud needs root: for the network namespaces")
+    assert done.stderr.count("\n") == 1
+    assert "`weir verify --dry-run` says without root what would be run" in done.stderr
+    assert (listed.returncode, listed.stderr) == (OK, "")
+    assert listed.stdout.endswith("nothing was run\n")
+
+
+@pytest.mark.long
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="makes namespaces: run as root")
+def test_a_graph_says_what_an_ordinary_user_does_not_see_and_what_to_do() -> None:
+    name = f"weir-{secrets.token_hex(4)}-x"
+    namespace.create(name)
+    try:
+        text, page = as_ordinary_user("graph"), as_ordinary_user("graph", "--format", "json")
+        named = as_ordinary_user("graph", "-n", name)
+        followed = as_ordinary_user("graph", "--path", name, "198.18.0.1")
+        deployed = as_ordinary_user("graph", str(LAB))
+    finally:
+        namespace.delete(name)
+    unseen, mend = f"network namespace {name}: only root may look at it", "run it as root or with sudo to see"
+    assert text.returncode == page.returncode == OK, text.stderr + page.stderr
+    assert f"\n  {unseen}\n" in text.stdout
+    assert text.stderr == f"weir: not all of this host was seen; {mend} the rest\n"
+    assert unseen in json.loads(page.stdout)["unseen"]
+    assert page.stderr.startswith("weir: not seen: ")
+    assert mend in page.stderr
+    assert named.returncode == followed.returncode == USAGE
+    assert f"no namespace has {name} in its name; there are: host; not all were seen: {mend}" in named.stderr
+    assert f"nothing is called {name};" in followed.stderr
+    assert mend in followed.stderr
+    assert deployed.returncode == ENVIRONMENT
+    assert "looking into what is deployed needs root: nobody else may enter" in deployed.stderr
+    assert "`weir graph` of this user's own namespace, need no root" in deployed.stderr
 
 
 @pytest.mark.long

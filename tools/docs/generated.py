@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tools.docs import cli_page, dataplane_pages, kernel_vnf_page, schema_page
+from tools.docs import cli_page, dataplane_pages, kernel_vnf_page, regime_page, schema_page
 from tools.docs import dataplane_schema as protocol
 from weir.base.record import as_text
 from weir.cli.main import app
@@ -176,6 +176,7 @@ def files(root: Path) -> dict[str, str]:
             "Prediction by kernel-vnf", KERNEL_VNF_INTRO, kernel_vnf.schema()
         ),
         kernel_vnf_page.PAGE: kernel_vnf_page.page(root),
+        regime_page.PAGE: regime_page.page(root),
         "docs/reference/fleet.md": schema_page.page("Fleet file", FLEET_INTRO, fleet_load.fleet_schema()),
         "docs/reference/tenants.md": schema_page.page(
             "Lab file with tenants", TENANTS_INTRO, tenants_load.tenants_schema()

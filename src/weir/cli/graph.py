@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -11,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from weir.cli.deployments import only, standing
-from weir.cli.exits import FAILED, USAGE, CommandError
+from weir.cli.exits import FAILED, USAGE, CommandError, printable
 
 if TYPE_CHECKING:
     from weir.fabric import Deployment
@@ -19,6 +21,9 @@ if TYPE_CHECKING:
 
 
 WATCHED_S = 1.0
+_NAMED = 3
+"""Of what was not seen; the text and the JSON have all."""
+_AS_ROOT = "run it as root or with sudo to see the rest"
 _FORMS = {
     "text": "graph_text",
     "mermaid": "graph_mermaid",
@@ -113,8 +118,18 @@ def graph(
 
         write_file(output, text, "choose another place with --output")
         print(f"wrote {output}")
+    _say_what_root_sees(found, listed=form == "text" and path is None and output is None)
     if found.differences:
         raise typer.Exit(FAILED)
+
+
+def _say_what_root_sees(found: HostGraph, *, listed: bool) -> None:
+    """To an ordinary user, from whom some of it is hidden. `listed`: he has just read what."""
+    if not found.unseen or os.geteuid() == 0:
+        return
+    more = f"; and {len(found.unseen) - _NAMED} more" if len(found.unseen) > _NAMED else ""
+    named = f"not seen: {printable('; '.join(found.unseen[:_NAMED]))}{more}"
+    print(f"weir: {'not all of this host was seen' if listed else named}; {_AS_ROOT}", file=sys.stderr)
 
 
 def _watched(look: Callable[[float], HostGraph], interval_s: float, form: str, port: int) -> None:
@@ -136,7 +151,7 @@ def _deployed(lab: str) -> Deployment:
     """The only one of that lab, or that of the id."""
     from weir import fabric
 
-    fabric.require_root()  # nobody else sees its namespaces
+    fabric.require_root_to_look()
     name, there = standing(fabric.deployments(), lab)
     if not there:
         raise CommandError(f"nothing of {name} is deployed; build it with `weir deploy {lab}`", USAGE)
@@ -167,7 +182,9 @@ def _narrowed(found: HostGraph, parts: list[str]) -> HostGraph:
     chosen = [one for one in found.namespaces if any(part in one.name for part in parts)]
     if not chosen:
         known = ", ".join(one.name for one in found.namespaces[:12])
-        raise CommandError(f"no namespace has {' or '.join(parts)} in its name; there are: {known}", USAGE)
+        hidden = f"; not all were seen: {_AS_ROOT}" if found.unseen and os.geteuid() != 0 else ""
+        message = f"no namespace has {' or '.join(parts)} in its name; there are: {known}{hidden}"
+        raise CommandError(message, USAGE)
     return _of(found, chosen)
 
 

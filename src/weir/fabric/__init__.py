@@ -4,7 +4,15 @@
 from __future__ import annotations
 
 from weir.base.error import FabricError
-from weir.fabric.check import Refusal, check, host_settings, possible, require_root
+from weir.fabric.check import (
+    Refusal,
+    check,
+    host_settings,
+    possible,
+    require_root,
+    require_root_to_look,
+    require_root_to_verify,
+)
 from weir.fabric.core_claim import claimed, may_claim, somebody_has
 from weir.fabric.counters import Counter
 from weir.fabric.deployment import Deployment, Event, clean_leftovers, deployments
@@ -36,6 +44,8 @@ __all__ = [
     "may_claim",
     "possible",
     "require_root",
+    "require_root_to_look",
+    "require_root_to_verify",
     "somebody_has",
     "taking_part",
     "weir_version",

@@ -47,10 +47,35 @@ _NO_ROOT = Refusal(
 )
 
 
+_NO_ROOT_TO_LOOK = Refusal(
+    "looking into what is deployed needs root: nobody else may enter its network namespaces",
+    "run it as root or with sudo; `weir inspect`, and `weir graph` of this user's own namespace, need no"
+    " root",
+)
+_NO_ROOT_TO_VERIFY = Refusal(
+    "verifying Weir's own cloud needs root: for the network namespaces, switches and instances of each case",
+    "run it as root or with sudo; `weir verify --dry-run` says without root what would be run",
+)
+
+
 def require_root() -> None:
     """FabricError for a user who is not root: what needs root and what does not."""
+    _require(_NO_ROOT)
+
+
+def require_root_to_look() -> None:
+    """The same, for whoever looks into what is deployed, or works in it."""
+    _require(_NO_ROOT_TO_LOOK)
+
+
+def require_root_to_verify() -> None:
+    """The same, for whoever verifies a cloud that Weir builds for that."""
+    _require(_NO_ROOT_TO_VERIFY)
+
+
+def _require(refusal: Refusal) -> None:
     if os.geteuid() != 0:
-        raise FabricError(_NO_ROOT.missing, _NO_ROOT.fix)
+        raise FabricError(refusal.missing, refusal.fix)
 
 
 def check(

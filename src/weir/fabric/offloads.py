@@ -7,7 +7,7 @@ from pyroute2.ethtool import Ethtool
 from pyroute2.netlink.exceptions import NetlinkError
 
 from weir.base.error import FabricError
-from weir.fabric import namespace
+from weir.fabric import namespace, netlink
 
 OFFLOADS = ("checksum", "scatter-gather", "segmentation", "gso", "gro", "lro", "vlan")
 """Parts of the names of features (ethtool(8)) with which frames differ from those on a wire, or on which such
@@ -17,7 +17,7 @@ features build."""
 def switch_off_offloads(netns: str, interface: str) -> None:
     """FabricError if the kernel refuses, or keeps an offload on."""
     try:
-        with namespace.inside(netns), Ethtool() as ethtool:
+        with netlink.opened(Ethtool, namespace.inside(netns)) as ethtool:
             features = ethtool.get_features(interface)
             for one in features.features.values():
                 if one.available and _is_offload(one.name):

@@ -20,7 +20,7 @@ from pyroute2.netlink import genlmsg
 from pyroute2.netlink.exceptions import NetlinkError
 from pyroute2.netlink.generic import GenericNetlinkSocket
 
-from weir.fabric import namespace
+from weir.fabric import namespace, netlink
 
 _ARGUMENTS: dict[str, dict[str, object]] = {"veth": {"peer": {"ifname": "peer"}}, "bridge": {}}
 _PERF_EVENT_OPEN = {"x86_64": 298, "aarch64": 241}
@@ -45,7 +45,7 @@ def makes_namespaces() -> bool:
 
 def makes(kind: str) -> bool:
     """Whether the kernel makes interfaces of that kind: "veth", "bridge". Loads its module if it has one."""
-    with namespace.nameless(), IPRoute() as route:
+    with netlink.opened(IPRoute, namespace.nameless()) as route:
         try:
             route.link("add", ifname="probe", kind=kind, **_ARGUMENTS[kind])
         except NetlinkError:
@@ -79,7 +79,7 @@ def opens_packet_sockets() -> bool:
 
 def ovs_datapath() -> bool:
     """Whether the kernel has Open vSwitch's datapath: its generic netlink family. Loads its module."""
-    with GenericNetlinkSocket() as generic:
+    with netlink.opened(GenericNetlinkSocket) as generic:
         try:
             generic.bind("ovs_datapath", genlmsg)
         except NetlinkError:
@@ -93,7 +93,7 @@ def veth_offloads() -> str:
     if os.geteuid() != 0:
         return "unknown: only root can see them"
     try:
-        with namespace.nameless(), IPRoute() as route:
+        with netlink.opened(IPRoute, namespace.nameless()) as route:
             route.link("add", ifname="probe", kind="veth", **_ARGUMENTS["veth"])
             kinds = _offloads("probe")
     except (NetlinkError, OSError) as error:
@@ -110,7 +110,7 @@ def offloads(interface: str) -> tuple[str, ...] | None:
 
 
 def _offloads(interface: str) -> tuple[str, ...]:
-    with Ethtool() as ethtool:
+    with netlink.opened(Ethtool) as ethtool:
         features = ethtool.get_features(interface).features.values()
     on = [feature.name for feature in features if feature.enable]
     return tuple(sorted({f"{name[:2]} {kind}" for name in on for kind in _OFFLOADS if kind in name}))

@@ -18,6 +18,7 @@ from pyroute2 import IPRoute
 from pyroute2.netlink.exceptions import NetlinkError
 
 from weir.base.error import FabricError
+from weir.fabric import netlink
 from weir.fabric.step_handlers import Facts, Site
 from weir.plan import Step
 from weir.technology.sriov import SrIovOptions
@@ -34,7 +35,7 @@ class FunctionSettings:
 
     def read(self) -> dict[str, Any]:
         """`mac` and `vlan` (0: none). FabricError if the card does not tell."""
-        with IPRoute() as route:
+        with netlink.opened(IPRoute) as route:
             for link in route.link("get", index=self._index(route), ext_mask=_SHOW_FUNCTIONS):
                 functions = link.get_attr("IFLA_VFINFO_LIST")
                 for function in functions.get_attrs("IFLA_VF_INFO") if functions else ():
@@ -45,7 +46,7 @@ class FunctionSettings:
 
     def write(self, settings: dict[str, Any]) -> None:
         """Sets both. FabricError with the card's refusal."""
-        with IPRoute() as route:
+        with netlink.opened(IPRoute) as route:
             try:
                 route.link("set", index=self._index(route), vf={"vf": self._number, **settings})
             except NetlinkError as error:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, runtime_checkabl
 from pyroute2 import IPRoute
 
 from weir.base.error import FabricError
-from weir.fabric import namespace, process
+from weir.fabric import namespace, netlink, process
 from weir.fabric.journal import SUFFIX, Journal, root
 from weir.fabric.lock import Lock
 from weir.fabric.packet_sockets import PacketSockets
@@ -180,15 +180,13 @@ class Site:
     def route(self, netns: str) -> IPRoute:
         """A netlink socket in that namespace, kept open: opening one costs more than making a link."""
         if netns not in self._routes:
-            with namespace.inside(netns):
-                self._routes[netns] = IPRoute()
+            self._routes[netns] = netlink.kept(IPRoute, namespace.inside(netns))
         return self._routes[netns]
 
     def packet_sockets(self, netns: str) -> PacketSockets:
         """The AF_PACKET sockets of that namespace; kept open too."""
         if netns not in self._packet_sockets:
-            with namespace.inside(netns):
-                self._packet_sockets[netns] = PacketSockets()
+            self._packet_sockets[netns] = netlink.kept(PacketSockets, namespace.inside(netns))
         return self._packet_sockets[netns]
 
     def forget(self, netns: str) -> None:

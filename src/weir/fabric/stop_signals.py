@@ -23,6 +23,7 @@ _SAID = b"interrupted: taking down what was built ...\n"
 _came: int | None = None
 _said = False
 _finished = False
+_quiet = False
 
 
 def _raise(number: int, _frame: FrameType | None) -> None:
@@ -35,7 +36,8 @@ def _note(number: int, _frame: FrameType | None) -> None:
     global _came  # noqa: PLW0603 - a signal is the process's, and so is this
     if not _finished:
         _came = number
-        _say()
+        if not _quiet:
+            _say()
 
 
 def _say() -> None:
@@ -48,19 +50,20 @@ def _say() -> None:
 
 
 @contextmanager
-def held() -> Iterator[None]:
+def held(*, quiet: bool = False) -> Iterator[None]:
     """A signal in the body raises KeyboardInterrupt only at its end, or at `check` or `allowed` in it.
 
     May be nested: then at the end of the outermost body. Without effect on those that are ignored, and in
-    other threads than the main one, which no signal interrupts.
+    other threads than the main one, which no signal interrupts. `quiet`, of the outermost: nothing is built
+    or taken down in it that a word would be worth.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    global _finished  # noqa: PLW0603 - as above
+    global _finished, _quiet
     before = {number: signal.getsignal(number) for number in SIGNALS}
     if _note not in before.values():
-        _finished = False
+        _finished, _quiet = False, quiet
     caught = {number: handler for number, handler in before.items() if handler is not signal.SIG_IGN}
     for number in caught:
         signal.signal(number, _note)

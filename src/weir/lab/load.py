@@ -16,13 +16,13 @@ from weir.lab.complaint import Complaint, complaints_about, located
 from weir.lab.files import missing_files, with_whole_paths
 from weir.lab.host_check import Nodes
 from weir.lab.lab import Lab
+from weir.lab.of_tenants import KEYS, tenants_key
 from weir.lab.overlay import split_overlay
-from weir.lab.problem import LabFileError, Problem
+from weir.lab.problem import LabFileError, Problem, nearest
 from weir.lab.source import KeyPath, Source, read_source
 from weir.lab.ways import base_complaints, completed, near, variant_complaints
 
 LAB_FILE = "lab.yml"
-_OF_A_CLOUD = "tenants"  # read by `tenants_load`
 _ATTEMPTS = 4  # taking one part out may show that another cannot stand without it
 _STAND_INS: dict[str, Any] = {"weir": 1, "name": "lab", "chain": ["PVP"], "technology": ["direct"]}
 
@@ -41,10 +41,12 @@ def load_lab(
     if path.is_dir() and (path / LAB_FILE).is_file():
         path = path / LAB_FILE
     source = read_source(path)
-    if isinstance(source.values, dict) and _OF_A_CLOUD in source.values:
+    of_tenants = tenants_key(source.values) if isinstance(source.values, dict) else None
+    if of_tenants is not None:
         message = "the lab has tenants, which are no chain to measure"
         wanted = "a lab with `chain`; `weir deploy` builds tenants, `weir run` measures them"
-        source.complain((_OF_A_CLOUD,), message, wanted)
+        meant = None if of_tenants in KEYS else nearest(of_tenants, KEYS)
+        source.complain((of_tenants,), message, wanted, meant)
         raise LabFileError(source.problems)
     base, overlaid = split_overlay(source)
     problems = list(source.problems)

@@ -73,10 +73,14 @@ class Source:
             if candidate[: len(path)] == path:
                 yield candidate[len(path) :], place
 
-    def complain(self, path: KeyPath, message: str, expected: str | None = None) -> None:
+    def complain(
+        self, path: KeyPath, message: str, expected: str | None = None, nearest: str | None = None
+    ) -> None:
         """Adds a problem at the place of `path`."""
         place = self.place(path)
-        self.problems.append(Problem(self.file, place.line, place.column, dotted(path), message, expected))
+        self.problems.append(
+            Problem(self.file, place.line, place.column, dotted(path), message, expected, nearest)
+        )
 
 
 def dotted(path: KeyPath) -> str:

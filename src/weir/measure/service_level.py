@@ -25,7 +25,8 @@ class _Limit:
 def service_level_verdicts(
     sla: Sla, throughput: Sequence[Throughput], points: Sequence[DelayPoint]
 ) -> list[Verdict]:
-    """Every limit of `sla`. Of repeats the worst counts; what was not measured validly is not judged."""
+    """Every limit of `sla`. Of repeats the worst counts. What was not measured validly is not judged, nor
+    what rests on trials of which others had the cores for more than half of the time."""
     found = [_floor(one.goal, one.pps, throughput) for one in sla.throughput]
     measured = [point for point in points if not point.first_packets]
     for limit in _limits(sla):
@@ -38,7 +39,7 @@ def service_level_verdicts(
 
 def _of_point(limit: _Limit, point: DelayPoint) -> Iterator[Verdict]:
     streams = [stream for trial in point.trials for stream in trial.streams]
-    valid = all(trial.valid for trial in point.trials)
+    valid = all(trial.valid and not trial.disturbed for trial in point.trials)
     for direction in dict.fromkeys(stream.direction for stream in streams):
         values = [limit.of(stream) for stream in streams if stream.direction == direction]
         known = [value for value in values if value is not None]
@@ -54,6 +55,11 @@ def _no_load(throughput: Sequence[Throughput]) -> str:
 
 def _not_measured(point: DelayPoint) -> str:
     said = [sentence for trial in point.trials for sentence in trial.invalid_because]
+    said += [
+        f"{trial.left_out_share:.0%} of a trial's time was disturbed: others had a core."
+        for trial in point.trials
+        if trial.disturbed
+    ]
     if not any(stream.delivered for trial in point.trials for stream in trial.streams):
         said.append("No packet arrived, so there is no delay.")
     return said[0] if said else "Not every packet that it is about had such a delay."
@@ -109,6 +115,10 @@ def _floor(goal: str, least_pps: float, throughput: Sequence[Throughput]) -> Ver
     of_goal = next((one for one in throughput if one.goal == goal), None)
     found = of_goal.load_pps if of_goal is not None else None
     why = of_goal.why if of_goal is not None else f"{goal} was not searched for."
+    if of_goal is not None and found is not None and of_goal.disturbed:
+        found = None
+        share = f"{of_goal.left_out_share:.0%}"
+        why = f"{goal}: {share} of the time of the trials that bound it was left out: others had a core."
     return Verdict(
         criterion=f"{goal} at least",
         limit=least_pps,

@@ -224,7 +224,7 @@ def _of(found: Throughput, case: Case) -> Iterator[tuple[Kind, str, str]]:
     worse = rates.worse_state(found)
     if worse:
         yield "S", f"found, but only while cores were {worse} than at their best on this machine", worse
-    if found.left_out_share > rates.DISTURBED_SHARE:
+    if found.disturbed:
         share = f"{found.left_out_share:.0%}"
         yield "D", f"found, but {share} of the time of the trials that bound it was left out", share
     if rates.alone(found):

@@ -32,8 +32,6 @@ FLAGS = {
     "I": "irregular: the search found no valid rate; the reason is given",
     "X": "given up; the reason is given",
 }
-DISTURBED_SHARE = 0.5
-"""Of the time of the trials at the loads that bound a rate: with more left out it is disturbed."""
 OLDER = "; in this older result: stalls of the host can explain the loss that bounds it"
 # Cores whose speed, or distance from each other, differs by less are in the same state of the machine.
 SAME_SPEED_TIMES = 1.15
@@ -121,7 +119,7 @@ def alone(found: Throughput) -> bool:
 
 def disturbed(found: Throughput) -> bool:
     """Whether others had cores for much of the time that it rests on."""
-    return found.left_out_share > DISTURBED_SHARE or found.stall_labelled
+    return found.disturbed or found.stall_labelled
 
 
 def worse_state(found: Throughput | RoundRate) -> str:

@@ -5,6 +5,9 @@ from __future__ import annotations
 
 from weir.base.record import Record
 
+DISTURBED_SHARE = 0.5
+"""Of the time of trials: with more left out, since others had a core, what rests on them is disturbed."""
+
 
 class LeftOut(Record):
     """A time in which a core was not there for the packets, from the start of the trial."""

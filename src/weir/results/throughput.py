@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Literal, Protocol
 
 from weir.base.record import Record
+from weir.results.slices import DISTURBED_SHARE
 
 PAIR = 2
 """Repeats that are known each by itself: the lowest and the highest."""
@@ -92,6 +93,11 @@ class Throughput(Record, InState):
     much: the system under test or the machine was slower in them than in those at the rate itself."""
     rounds: list[RoundRate] = []
     """What each round found, in order; those alone that found a rate."""
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether more than half of that time was left out."""
+        return self.left_out_share > DISTURBED_SHARE
 
     @property
     def samples_pps(self) -> tuple[float, ...]:

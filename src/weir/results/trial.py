@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import Literal
 
 from weir.base.record import Record
-from weir.results.slices import Counted, LeftOut, TrialSlices
+from weir.base.si import US_PER_S
+from weir.results.slices import DISTURBED_SHARE, Counted, LeftOut, TrialSlices
 
 
 class Drop(Record):
@@ -383,6 +384,22 @@ class Trial(Record):
     def counted_loss_ratio(self) -> float:
         """Share of the packets that a verdict rests on."""
         return self.counted_lost / self.counted_offered if self.counted_offered else 0.0
+
+    @property
+    def left_out_share(self) -> float:
+        """Of its time: what does not count. Of time that was not divided: in which the host had a core, of
+        the core that it had for longest."""
+        if not self.duration_s:
+            return 0.0
+        if self.counted is not None:
+            return max(0.0, 1 - self.counted.seconds / self.duration_s)
+        host_us = max((stall.host_us for stall in self.stalls), default=0.0)
+        return min(1.0, host_us / US_PER_S / self.duration_s)
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether that was more than half of it: it says little of the system under test."""
+        return self.left_out_share > DISTURBED_SHARE
 
     def piece_cycles(self) -> dict[int, float]:
         """Of a piece of work by core, of cores that timed enough of them."""

@@ -61,7 +61,7 @@ def verify(
     had made; --resume goes on with the cases that are left.
     """
     from weir.lab.sut import load_sut
-    from weir.verify.drivers import DRIVERS
+    from weir.verify.drivers import DRIVERS, require_rights
 
     if resume is not None and (suite or case or output is not None):
         raise CommandError(
@@ -72,6 +72,7 @@ def verify(
     if dry_run:
         print("\n".join(_listing(sut, chosen, DRIVERS[sut.driver](sut, Path()))))
         return
+    require_rights(sut)
     with _own_folder() as directory:
         driver = DRIVERS[sut.driver](sut, directory)
         before = _interrupted(resume, sut) if resume is not None else None

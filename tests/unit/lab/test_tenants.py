@@ -49,6 +49,32 @@ def test_what_measures_chains_says_who_builds_tenants(tmp_path: Path) -> None:
         load_lab(written(tmp_path, GOOD))
 
 
+@pytest.mark.parametrize("key", ["tenant", "Tenants", "tennants", "tenents"])
+def test_who_mistypes_tenants_is_told_by_every_reader(key: str, tmp_path: Path) -> None:
+    text = GOOD.replace("tenants:", f"{key}:")
+    assert has_tenants(written(tmp_path, text))
+    told = said(tmp_path, text)
+    assert f"lab.yml:4:1: {key}: unknown key; expected one of " in told
+    assert told.endswith("(did you mean tenants?)")
+    assert "is missing" not in told
+    with pytest.raises(LabFileError, match=rf"lab.yml:4:1: {key}: .*did you mean tenants\?"):
+        load_lab(written(tmp_path, text))
+
+
+def test_a_lab_that_has_a_cloud_and_no_tenants_is_asked_for_them(tmp_path: Path) -> None:
+    text = "weir: 1\nname: a\ncloud: {security: none}\n"
+    assert has_tenants(written(tmp_path, text))
+    assert "tenants: is missing" in said(tmp_path, text)
+
+
+@pytest.mark.parametrize("key", ["tenant", "cloud", "chains", "testers"])
+def test_a_chains_lab_stays_one_whatever_else_is_in_it(key: str, tmp_path: Path) -> None:
+    text = f"weir: 1\nname: a\nchain: PVP\ntechnology: direct\n{key}: []\n"
+    assert not has_tenants(written(tmp_path, text))
+    with pytest.raises(LabFileError, match=rf"lab.yml:5:1: {key}: unknown key; expected one of"):
+        load_lab(written(tmp_path, text))
+
+
 @pytest.mark.parametrize(
     ("changed", "expected"),
     [

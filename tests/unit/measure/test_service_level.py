@@ -10,7 +10,18 @@ import pytest
 
 from weir.lab.sla import Sla
 from weir.measure.service_level import service_level_verdicts
-from weir.results.result import DelayPoint, Ipdv, Jitter, Latency, Pdv, StreamCount, Throughput, Trial
+from weir.results.result import (
+    Counted,
+    DelayPoint,
+    Ipdv,
+    Jitter,
+    Latency,
+    Pdv,
+    Stall,
+    StreamCount,
+    Throughput,
+    Trial,
+)
 
 SIZES = ("mean", "p50", "p90", "p99", "p999", "p9999")
 
@@ -99,6 +110,44 @@ def test_what_was_not_measured_validly_is_neither_met_nor_missed_and_says_why() 
         verdicts = service_level_verdicts(sla, [none], points)
         assert [one.outcome for one in verdicts] == ["not judged", "not judged"]
         assert [one.why for one in verdicts] == reasons
+
+
+def share_left_out(share: float, *, divided: bool) -> dict[str, Any]:
+    """Of a trial of a second."""
+    if divided:
+        return {"counted": Counted(seconds=1 - share, offered=100, lost=0)}
+    others = Stall(core=0, count=9, total_us=1e6 * share, longest_us=9, host_us=1e6 * share)
+    own = Stall(core=1, count=9, total_us=9e5, longest_us=9, host_us=0)
+    return {"stalls": [others, own]}
+
+
+@pytest.mark.parametrize("divided", [True, False])
+@pytest.mark.parametrize("latency_us", [50.0, 150.0])
+def test_delays_of_a_trial_that_others_disturbed_for_most_of_its_time_are_neither_met_nor_missed(
+    latency_us: float, divided: bool
+) -> None:
+    sla = Sla.model_validate({"latency_us": {"max": 100}, "loss_ratio": 0.5})
+    quiet, noisy = stream(latency_us), stream(latency_us)
+    for share, outcomes in ((0.6, {"not judged"}), (0.4, {"met"} if latency_us < 100 else {"met", "missed"})):
+        seen = point(quiet, noisy)
+        seen.trials[1] = seen.trials[1].model_copy(update=share_left_out(share, divided=divided))
+        verdicts = service_level_verdicts(sla, [], [seen])
+        assert {one.outcome for one in verdicts} == outcomes
+        why = "60% of a trial's time was disturbed: others had a core." if share > 0.5 else None
+        assert {one.why for one in verdicts} == {why}
+
+
+@pytest.mark.parametrize(("left_out_share", "outcome"), [(0.6, "not judged"), (0.4, "met")])
+def test_a_rate_whose_trials_were_left_out_for_most_of_their_time_is_not_judged(
+    left_out_share: float, outcome: str
+) -> None:
+    sla = Sla.model_validate({"throughput": [{"goal": "NDR", "pps": "1Mpps"}]})
+    throughput = Throughput(
+        goal="NDR", goal_loss_ratio=0, status="found", load_pps=2e6, left_out_share=left_out_share
+    )
+    (verdict,) = service_level_verdicts(sla, [throughput], [])
+    why = "NDR: 60% of the time of the trials that bound it was left out: others had a core."
+    assert (verdict.outcome, verdict.why) == (outcome, why if outcome == "not judged" else None)
 
 
 def test_where_no_packet_arrived_there_is_no_delay_to_judge() -> None:

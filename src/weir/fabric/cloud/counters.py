@@ -16,7 +16,7 @@ from pyroute2 import IPRoute
 
 from weir.base.cloud import CloudNode, CloudTopology, router_name
 from weir.base.step import Step
-from weir.fabric import namespace
+from weir.fabric import namespace, netlink
 from weir.fabric.cloud.drops import Drop, drops
 from weir.fabric.cloud.sent_again import SentAgain
 from weir.fabric.cloud.watch import SwitchPorts
@@ -130,7 +130,7 @@ class CloudCounters:
         """Of the namespace that the calling thread is in: where commands may have made disciplines."""
         if name not in self._commanded:
             return []
-        with IPRoute() as route:
+        with netlink.opened(IPRoute) as route:
             return [
                 Counter(f"{name}:{interface}", reason, "drop", packets)
                 for interface, reason, packets in queue_drops(route)
@@ -141,7 +141,7 @@ class CloudCounters:
     ) -> Iterator[Counter]:
         """The node's: Open vSwitch with all that its interfaces give it. The last one is the rest."""
         netns = self._topology.namespace(node.name)
-        with namespace.inside(netns), closing(PacketSockets()) as sockets:
+        with netlink.opened(lambda: closing(PacketSockets()), namespace.inside(netns)) as sockets:
             unread = sockets.drops()
         rest = 0
         for name, one in self._switched(node, statistics).items():

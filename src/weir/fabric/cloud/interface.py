@@ -11,7 +11,7 @@ from pyroute2 import IPRoute
 from pyroute2.netlink.exceptions import NetlinkError
 
 from weir.base.error import FabricError
-from weir.fabric import namespace, stop_signals
+from weir.fabric import namespace, netlink
 from weir.fabric.cloud.switch import userspace
 from weir.fabric.links import index
 from weir.fabric.offloads import switch_off_offloads
@@ -63,7 +63,7 @@ def address(site: Site, netns: str, name: str, addresses: Sequence[str], routes:
 def addresses_of(netns: str, name: str) -> list[str]:
     """IPv4 addresses of an interface, "10.0.0.1"; none if there is no such interface, or namespace."""
     try:
-        with stop_signals.held(), namespace.inside(netns), IPRoute() as route:
+        with netlink.opened(IPRoute, namespace.inside(netns)) as route:
             numbers = route.link_lookup(ifname=name)
             found = [one for number in numbers for one in route.get_addr(family=AF_INET, index=number)]
             return [str(one.get_attr("IFA_ADDRESS")) for one in found]

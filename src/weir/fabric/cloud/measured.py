@@ -9,7 +9,7 @@ from socket import AF_INET, SOCK_DGRAM, socket
 from pyroute2 import IPRoute
 
 from weir.base.cloud import OUTSIDE, CloudTopology, dhcp_name, router_name
-from weir.fabric import namespace, stop_signals
+from weir.fabric import namespace, netlink, stop_signals
 from weir.fabric.cloud.counters import CloudCounters
 from weir.fabric.cloud.switch import userspace
 from weir.fabric.cloud.watch import VSWITCHD, CloudWatch
@@ -82,7 +82,7 @@ class MeasuredCloud:
         yield OUTSIDE
 
     def _kept(self, netns: str) -> int:
-        with stop_signals.held(), namespace.inside(netns), IPRoute() as route:
+        with netlink.opened(IPRoute, namespace.inside(netns)) as route:
             known = [
                 one
                 for one in route.get_neighbours(family=AF_INET)

@@ -11,7 +11,7 @@ from pyroute2.netlink.exceptions import NetlinkError
 
 from weir.base.error import FabricError
 from weir.base.topology import Topology
-from weir.fabric import namespace, stop_signals
+from weir.fabric import namespace, netlink, stop_signals
 
 COUNT = Path("/proc/sys/net/netfilter/nf_conntrack_count")
 """Of the calling thread's namespace; absent where the kernel follows none."""
@@ -32,7 +32,7 @@ def _forget(topology: Topology) -> None:
             if not followed():
                 continue
             try:
-                with NFCTSocket() as connections:
+                with netlink.opened(NFCTSocket) as connections:
                     connections.flush()
             except NetlinkError as error:
                 raise FabricError(

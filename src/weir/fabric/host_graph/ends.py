@@ -4,17 +4,22 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 from dataclasses import dataclass
 
-from weir.base.error import WeirError
+from weir.base.error import USAGE, WeirError
 from weir.results.host_graph import HostGraph, Interface, Namespace
 
 _SHOWN = 8
 _EXPECTED = "expected a namespace, an IPv4 address, or NAMESPACE/INTERFACE or NAMESPACE/ADDRESS"
 
+_HIDDEN = "; not all of this host was seen: run it as root or with sudo to see the rest"
+
 
 class UnknownEndError(WeirError):
     """No end, or several, are called that."""
+
+    exit_code = USAGE
 
 
 @dataclass(frozen=True)
@@ -51,7 +56,7 @@ def end(graph: HostGraph, text: str, *, may_be_elsewhere: bool) -> End:
         what = (
             f"no interface with an IPv4 address is called {text}" if spaces else f"nothing is called {text}"
         )
-        raise UnknownEndError(f"{what}; {_EXPECTED}")
+        raise UnknownEndError(f"{what}; {_EXPECTED}{_HIDDEN if graph.unseen and os.geteuid() else ''}")
     where = ", ".join(f"{one.namespace.name}/{one.address}" for one in found[:_SHOWN] if one.namespace)
     raise UnknownEndError(f"{text} is in {len(found)} places; expected one of {where}")
 

@@ -12,6 +12,7 @@ from typing import Any
 from pyroute2 import IPRoute
 from pyroute2.netlink.exceptions import NetlinkError
 
+from weir.fabric import netlink
 from weir.fabric.host_graph.namespaces import Place
 from weir.fabric.process import printable
 from weir.results.host_graph import Interface, Join, Traffic
@@ -173,7 +174,7 @@ class _Numbers:
 
 def _number(here: Place, there: Place) -> int | None:
     try:
-        with there.path.open("rb") as descriptor, here.inside(), IPRoute() as route:
+        with there.path.open("rb") as descriptor, netlink.opened(IPRoute, here.inside()) as route:
             found = route.get_netnsid(fd=descriptor.fileno())["nsid"]
     except (OSError, NetlinkError, KeyError, TypeError):
         return None

@@ -15,6 +15,7 @@ from weir.fabric import namespace
 from weir.fabric.process import printable
 
 HOST = "host"
+ONLY_ROOT = "only root may look at it"
 _OWN = Path("/proc/thread-self/ns/net")
 _FORWARDS = Path("/proc/sys/net/ipv4/ip_forward")
 

@@ -14,7 +14,7 @@ from weir.fabric.host_graph import interfaces, switches
 from weir.fabric.host_graph.asking import Kernel
 from weir.fabric.host_graph.holders import holder_of, tap_holders
 from weir.fabric.host_graph.interfaces import Link
-from weir.fabric.host_graph.namespaces import Place, forwards, places
+from weir.fabric.host_graph.namespaces import ONLY_ROOT, Place, forwards, places
 from weir.fabric.host_graph.way import way
 from weir.results.document import HOST_GRAPH_VERSION
 from weir.results.host_graph import HostGraph, Interface, Namespace, Rates
@@ -53,6 +53,9 @@ def _look() -> tuple[HostGraph, dict[str, float]]:
         try:
             with place.inside():
                 here, routes = interfaces.read_links(place), forwards()
+        except PermissionError:
+            unseen.append(f"network namespace {place.name}: {ONLY_ROOT}")
+            continue
         except (OSError, ValueError, subprocess.TimeoutExpired) as error:
             if place.path.exists():  # else it has just gone
                 unseen.append(f"network namespace {place.name}: {error}")

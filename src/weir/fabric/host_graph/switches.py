@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from weir.fabric.host_graph.namespaces import Place, command
+from weir.fabric.host_graph.namespaces import ONLY_ROOT, Place, command
 from weir.fabric.process import printable
 from weir.results.host_graph import Interface, Join, SwitchBridge, SwitchPort
 
@@ -34,7 +34,7 @@ _Tunnel = tuple[SwitchBridge, SwitchPort]
 def read_switches(places: Sequence[Place]) -> tuple[list[SwitchBridge], list[str]]:
     """Every bridge, its ports not yet with interfaces; and what could not be read."""
     databases, switches = _processes()
-    if _USUAL.exists():
+    if _is_there(_USUAL):
         databases.setdefault(os.path.realpath(_USUAL), None)
     bridges, unseen = [], []
     deadline_s = time.monotonic() + _ALL_S
@@ -50,8 +50,28 @@ def read_switches(places: Sequence[Place]) -> tuple[list[SwitchBridge], list[str
         try:
             bridges += list(_bridges(database, str(home.inode) if home else None))
         except (OSError, ValueError, KeyError, subprocess.TimeoutExpired) as error:
-            unseen.append(printable(f"Open vSwitch at {database}: {error}"))
+            why = str(error) if _may_ask(database) else ONLY_ROOT
+            unseen.append(printable(f"Open vSwitch at {database}: {why}"))
     return bridges, unseen
+
+
+def _is_there(path: Path) -> bool:
+    """Also where this user may not look."""
+    try:
+        return path.exists()
+    except PermissionError:
+        return True
+
+
+def _may_ask(database: str) -> bool:
+    """Whether this user may connect to that socket; also where it is gone, which is another reason."""
+    try:
+        Path(database).stat()
+    except PermissionError:
+        return False
+    except OSError:
+        return True
+    return os.access(database, os.W_OK, effective_ids=True)
 
 
 def _processes() -> tuple[dict[str, int | None], dict[str, int | None]]:

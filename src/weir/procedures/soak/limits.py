@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from weir.lab.sla import Sla
 from weir.measure.service_level import service_level_verdicts
 from weir.results.result import DelayPoint, Verdict
 from weir.results.soak import BrokenLimit, Soak, SoakInterval, SoakStream
-from weir.results.trial import StreamCount, Trial
+from weir.results.trial import Stall, StreamCount, Trial
 
 NAMED = 20  # intervals of one limit
 
@@ -17,15 +18,16 @@ NAMED = 20  # intervals of one limit
 def verdicts(sla: Sla, soak: Soak) -> list[Verdict]:
     """Of the whole soak; limits on throughput are none of its business."""
     whole = soak.prefixes[-1].streams if soak.prefixes else []
-    return _verdicts(sla, whole, soak.load, soak.load_pps)
+    return _verdicts(sla, whole, soak, soak.intervals)
 
 
 def broken(sla: Sla, soak: Soak, intervals: Sequence[SoakInterval]) -> list[BrokenLimit]:
-    """Limits that some intervals broke, whether or not the whole meets them."""
+    """Limits that some intervals broke, whether or not the whole meets them. Of an interval that others
+    disturbed for most of its time nobody knows."""
     found: dict[tuple[str, str | None], list[tuple[int, Verdict]]] = {}
     for one in intervals:
         measured = [stream for stream in one.streams if stream.latency is not None]
-        for verdict in _verdicts(sla, measured, soak.load, soak.load_pps):
+        for verdict in _verdicts(sla, measured, soak, [one]):
             if not verdict.met and verdict.found is not None:
                 found.setdefault((verdict.criterion, verdict.direction), []).append((one.number, verdict))
     return [_broken(some) for some in found.values()]
@@ -45,23 +47,42 @@ def _broken(some: list[tuple[int, Verdict]]) -> BrokenLimit:
     )
 
 
-def _verdicts(sla: Sla, streams: Sequence[SoakStream], load: str, load_pps: float) -> list[Verdict]:
+def _verdicts(
+    sla: Sla, streams: Sequence[SoakStream], soak: Soak, intervals: Sequence[SoakInterval]
+) -> list[Verdict]:
+    """On these streams, which were counted in these intervals."""
     if not streams:
         return []
     trial = Trial(
         purpose="soak",
-        intended_load_pps=load_pps,
+        intended_load_pps=soak.load_pps,
         intended_duration_s=0,
-        duration_s=0,
+        duration_s=sum(one.to_s - one.from_s for one in intervals),
         intended=0,
         offered=0,
         delivered=0,
         loss_ratio=0,
         valid=True,
+        stalls=_away(intervals),
         streams=[_count(stream) for stream in streams],
     )
     delays_only = sla.model_copy(update={"throughput": ()})
-    return service_level_verdicts(delays_only, [], [DelayPoint(load=load, load_pps=load_pps, trials=[trial])])
+    point = DelayPoint(load=soak.load, load_pps=soak.load_pps, trials=[trial])
+    return service_level_verdicts(delays_only, [], [point])
+
+
+def _away(intervals: Sequence[SoakInterval]) -> list[Stall]:
+    """How long others had each core: as its loop saw it, or as the kernel tells, whichever is more."""
+    seen: Counter[int] = Counter()
+    told: Counter[int] = Counter()
+    for one in intervals:
+        for stall in one.stalls:
+            seen[stall.core] += round(stall.host_us)
+        for taken in one.taken:
+            told[taken.core] += round(taken.us)
+    return [
+        Stall(core=core, count=0, total_us=us, longest_us=0, host_us=us) for core, us in (seen | told).items()
+    ]
 
 
 def _count(stream: SoakStream) -> StreamCount:

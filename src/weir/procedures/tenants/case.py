@@ -87,18 +87,13 @@ def point(load_pps: float, trials: Sequence[Trial], senders: Sequence[str]) -> T
     return TenantsPoint(
         load_pps=load_pps,
         trials=len(valid),
-        counted_share=min(_counted_share(one) for one in valid),
+        counted_share=min(1 - one.left_out_share for one in valid),
         shares=[_share(name, number, valid, load_pps) for number, name in enumerate(senders)],
         drops=[
             Drop(place=place, reason=reason, packets=packets)
             for (place, reason), packets in lost.most_common()
         ],
     )
-
-
-def _counted_share(trial: Trial) -> float:
-    counted = trial.counted
-    return min(1.0, counted.seconds / trial.duration_s) if counted is not None else 1.0
 
 
 def _share(tenant: str, stream: int, trials: Sequence[Trial], load_pps: float) -> TenantShare:

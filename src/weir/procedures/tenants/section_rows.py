@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from weir.report import numbers, rates
+from weir.report import numbers
 from weir.report.summary import frame_label
 from weir.results.result import Case, Result, Setup
+from weir.results.slices import DISTURBED_SHARE
 from weir.results.tenants import RECORD, TCP_RECORD, Senders, Tenants, TenantShare, TenantsPoint, TenantsTcp
 
 CARRIED = 0.005
@@ -153,4 +154,4 @@ def arrived(row: Row, point: TenantsPoint) -> str:
 
 def disturbed(point: TenantsPoint) -> str:
     """A mark behind what less than half of the time of some trial tells."""
-    return " D" if point.counted_share < 1 - rates.DISTURBED_SHARE else ""
+    return " D" if point.counted_share < 1 - DISTURBED_SHARE else ""

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from weir.fabric import require_root_to_verify
 from weir.lab.sut import DriverName, SutFile
 from weir.verify.driver import Driver
 from weir.verify.drivers.local import LocalDriver
@@ -21,3 +22,9 @@ DRIVERS: Mapping[DriverName, Callable[[SutFile, Path], Driver]] = {
     "local": LocalDriver,
     "openstack": _openstack,
 }
+
+
+def require_rights(sut: SutFile) -> None:
+    """FabricError for a user who may not build what the system's driver builds, before anything is made."""
+    if sut.driver == "local":
+        require_root_to_verify()

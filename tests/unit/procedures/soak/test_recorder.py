@@ -268,6 +268,20 @@ def test_the_service_level_is_of_the_whole_and_names_the_intervals_that_broke_it
     assert ("loss ratio", "right-to-left") not in broken
 
 
+@pytest.mark.parametrize(("taken_s", "outcome"), [(6, "not judged"), (4, "missed")])
+def test_a_soak_in_which_others_had_a_core_for_most_of_the_time_is_not_judged(
+    taken_s: int, outcome: str
+) -> None:
+    seen = run()
+    for _ in range(12):
+        seen.pass_by(delay_us=300, taken=[TakenSpan(0, 0, taken_s * 1_000_000_000, "python3 (9)")])
+    verdicts = seen.recorder.judge(Sla(latency_us=DelayLimits(p90=200)))
+    assert [one.outcome for one in verdicts] == [outcome, outcome]
+    whose = "60% of a trial's time was disturbed: others had a core."
+    assert {one.why for one in verdicts} == ({whose} if outcome == "not judged" else {None})
+    assert len(seen.recorder.soak.broken) == (0 if outcome == "not judged" else 2)
+
+
 def test_a_line_has_its_slope_and_an_interval_that_holds_it() -> None:
     points = [(float(at), 100.0 + 2 * at + (0.5 if at % 2 else -0.5)) for at in range(20)]
     drift = fitted("x", "y", "z", points)
