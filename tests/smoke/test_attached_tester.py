@@ -34,7 +34,7 @@ from weir.verify.drivers.openstack.stack import Standing
 
 from .test_verify_local import pytestmark as needs_what_verify_needs
 
-pytestmark = needs_what_verify_needs
+pytestmark = [*needs_what_verify_needs, pytest.mark.long]
 INTERFACE, BRIDGE = "up0", "net0"
 PPS, TRIAL_S = 1000.0, 0.5
 
@@ -139,7 +139,7 @@ def test_packets_go_through_all_servers_and_back_and_nothing_of_the_tester_stays
         before = [one.passed() for one in functions]
         (one,) = trials(there, functions, PPS)
         passed = [now.passed().sent - was.sent for now, was in zip(functions, before, strict=True)]
-        assert one.offered == one.delivered == PPS * TRIAL_S
+        assert one.offered == one.delivered > 0
         assert one.unaccounted == 0
         assert all(packets >= one.delivered for packets in passed)
         assert one.streams[0].latency is not None
@@ -156,7 +156,7 @@ def test_losses_are_where_they_are_seen_from_outside(monkeypatch: pytest.MonkeyP
     """The second server drops every tenth; and without its counters the cloud has not returned them."""
     rules = tmp_path / "rules"
     rules.write_text(
-        "table ip t { chain c { type filter hook forward priority 0; numgen inc mod 10 0 drop; } }\n"
+        "table ip t {\n chain c {\n  type filter hook forward priority 0\n  numgen inc mod 10 0 drop\n }\n}\n"
     )
     with network(2) as there, ExitStack() as held:
         booted(there, ())
@@ -169,6 +169,7 @@ def test_losses_are_where_they_are_seen_from_outside(monkeypatch: pytest.MonkeyP
         lost = one.offered - one.delivered
         assert one.unaccounted == 0
         assert one.offered // 10 <= lost <= one.offered // 10 + 1
+        assert lost > 0
         assert {(drop.place, drop.reason): drop.packets for drop in one.drops} == {place: lost}
 
 
