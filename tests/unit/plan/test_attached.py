@@ -54,10 +54,10 @@ def test_packets_go_to_the_first_function_between_addresses_of_benchmarks(topolo
     (stream,) = attached_streams(topology, "fa:16:3e:00:00:01", "64", 10, 7).streams
     assert (stream.port, stream.to) == (PORT, PORT)
     assert (stream.template.src_mac, stream.template.dst_mac) == ("02:57:c0:ff:ee:01", "fa:16:3e:00:00:01")
-    benchmarks = ipaddress.ip_network("198.18.0.0/15")
-    assert ipaddress.ip_address(stream.template.src_ip) in ipaddress.ip_network(SOURCES)
-    assert ipaddress.ip_network(SOURCES).subnet_of(benchmarks)
+    benchmarks = ipaddress.IPv4Network("198.18.0.0/15")
+    assert ipaddress.ip_address(stream.template.src_ip) in ipaddress.IPv4Network(SOURCES)
+    assert ipaddress.IPv4Network(SOURCES).subnet_of(benchmarks)
     assert ipaddress.ip_address(stream.template.dst_ip) in benchmarks
-    assert ipaddress.ip_address(stream.template.dst_ip) not in ipaddress.ip_network(SOURCES)
+    assert ipaddress.ip_address(stream.template.dst_ip) not in ipaddress.IPv4Network(SOURCES)
     assert stream.flows is not None
     assert (stream.flows.count, stream.flows.seed, stream.flows.vary) == (10, 7, ("src_port",))

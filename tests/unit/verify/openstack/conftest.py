@@ -90,7 +90,9 @@ def played(tmp_path: Path, journals: Path, monkeypatch: pytest.MonkeyPatch) -> P
         recorded = exchange.read(name)
         if case is not None:
             recorded, wanted = only(recorded, wanted, case)
-        with playing([*recorded, *exchange.read("absent")], faults) as replay:
+        asked = {one.path for one in recorded}
+        absent = [one for one in exchange.read("absent") if one.path not in asked]
+        with playing([*recorded, *absent], faults) as replay:
             known(tmp_path, replay, wanted, monkeypatch)
             image = tmp_path / "image"
             image.write_bytes(b"an image")

@@ -49,7 +49,7 @@ class Hidden(SimulatedDut):
 class MadeTester:
     """And what it was attached to; `counters`: whether servers let theirs be read."""
 
-    device: Hidden = field(default_factory=lambda: Hidden(Response(CAPACITY_PPS, CAPACITY_PPS)))
+    device: Hidden = field(default_factory=lambda: Hidden(Response(CAPACITY_PPS, CAPACITY_PPS, 32)))
     counters: bool = True
     topologies: list[Topology] = field(default_factory=list)
     interfaces: list[str] = field(default_factory=list)
@@ -63,8 +63,10 @@ class MadeTester:
         self.topologies.append(topology)
         self.interfaces.append(interface)
         self.attached += 1
-        yield Attached(self.device, no_counters)
-        self.attached -= 1
+        try:
+            yield Attached(self.device, no_counters)
+        finally:
+            self.attached -= 1
 
     def session(self, to: str, **how: Any) -> Shell:
         assert to.startswith("198.51.100.")

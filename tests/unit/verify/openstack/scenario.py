@@ -54,7 +54,7 @@ SCENARIOS = {
         },
     ),
     "chains": Scenario(
-        suite="performance", options=CHAINS,
+        suite="performance", cases=("pvp_generic", "pvvp_unfiltered"), options=CHAINS,
         performance={"chains": ["PVP", "PVVP"], "techniques": ["generic", "unfiltered"], **LIGHT},
     ),
     "accelerated": Scenario(

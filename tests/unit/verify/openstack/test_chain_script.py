@@ -30,7 +30,7 @@ def test_a_server_without_such_a_port_says_so_and_does_nothing_else() -> None:
 
 
 def test_commands_are_run_last_without_a_shells_expansions_and_one_that_fails_is_said() -> None:
-    text = told(("echo $HOME; 'two words' > x", ["printf", "%s\\n", "it's"], "false"))
+    text = told(("echo $HOME; 'two words' > x", ("printf", "%s\\n", "it's"), "false"))
     commands = text.partition("arp -i")[2].partition("\n")[2]
     lines = commands.splitlines()
     assert len(lines) == 4

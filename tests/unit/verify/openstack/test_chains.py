@@ -42,7 +42,7 @@ def test_chains_are_built_measured_and_taken_down_and_nothing_else_is_changed(
     with played("chains") as cloud:
         cases = {one.name: one for one in cloud.run().suites[0].cases}
     assert {name: (one.outcome, one.why, one.not_removed) for name, one in cases.items()} == dict.fromkeys(
-        ("pvp_generic", "pvp_unfiltered", "pvvp_generic", "pvvp_unfiltered"), ("passed", None, None)
+        ("pvp_generic", "pvvp_unfiltered"), ("passed", None, None)
     )
     assert cloud.replay.strange == []
     assert standing(cloud.replay) == set()
@@ -54,7 +54,7 @@ def test_chains_are_built_measured_and_taken_down_and_nothing_else_is_changed(
 
 
 def test_what_is_lost_is_named_by_what_can_be_seen_from_outside(played: Playing) -> None:
-    with played("chains", case="pvvp_generic") as cloud:
+    with played("chains", case="pvvp_unfiltered") as cloud:
         (load,) = cloud.case().chains
     (rate,) = load.case.throughput
     assert rate.load_pps == pytest.approx(CAPACITY_PPS, rel=0.06)
@@ -78,11 +78,10 @@ def test_without_their_counters_losses_are_the_clouds(played: Playing) -> None:
 def test_ports_may_send_in_the_names_of_the_testers_packets_or_have_no_filters() -> None:
     ports = [one for one in sent("chains", PORTS, "port") if one["name"].endswith("-chain-port")]
     filtered = [one for one in ports if "allowed_address_pairs" in one]
-    assert len(ports) == 6
-    assert len(filtered) == 3
+    assert [one["name"][-16:] for one in filtered] == ["-vnf1-chain-port"]
     assert {one["allowed_address_pairs"][0]["ip_address"] for one in filtered} == {"198.18.0.0/16"}
     assert all(len(one["security_groups"]) == 1 for one in filtered)
-    assert [one["port_security_enabled"] for one in ports if one not in filtered] == [False] * 3
+    assert [one["port_security_enabled"] for one in ports if one not in filtered] == [False] * 2
 
 
 def test_each_server_sends_on_to_the_next_one_and_the_last_to_the_tester() -> None:
@@ -97,7 +96,7 @@ def test_each_server_sends_on_to_the_next_one_and_the_last_to_the_tester() -> No
         assert own == made[f"{name}-chain-port"]
         after = made.get(f"{tag}-vnf2-chain-port") if vnf == "vnf1" else None
         assert following == (after or f"02:57:ee:00:00:{tag[-2:]}")
-    assert len(told) == 6
+    assert len(told) == 3
 
 
 def made_ports(name: str) -> list[Exchange]:
@@ -140,8 +139,8 @@ def said(text: str) -> Fault:
         (said(f"{FAILED}: no route to 198.19.0.1"), 20.0, "vnf1 does not forward: no route to 198.19.0.1$"),
         (
             said("login:"),
-            2.0,
-            r"vnf1 has not said that it forwards \(its console ends with 'boot | login:'\)",
+            6.0,
+            r"vnf1 has not said that it forwards \(its console ends with 'boot \| login:'\)",
         ),
         (
             Fault("POST", f"{PORTS}$", status=409, said={"NeutronError": {"message": "No more IP"}}),
