@@ -36,6 +36,7 @@ def sent(name: str, path: str, key: str) -> list[dict[str, Any]]:
     return [one.sent[key] for one in exchange.read(name) if (one.method, one.path) == ("POST", path)]
 
 
+@pytest.mark.long
 def test_chains_are_built_measured_and_taken_down_and_nothing_else_is_changed(
     played: Playing, journals: Path
 ) -> None:
@@ -53,6 +54,7 @@ def test_chains_are_built_measured_and_taken_down_and_nothing_else_is_changed(
     assert cloud.tester.topologies[0].ports[0].mac == TESTER_MAC
 
 
+@pytest.mark.long
 def test_what_is_lost_is_named_by_what_can_be_seen_from_outside(played: Playing) -> None:
     with played("chains", case="pvvp_unfiltered") as cloud:
         (load,) = cloud.case().chains
@@ -65,6 +67,7 @@ def test_what_is_lost_is_named_by_what_can_be_seen_from_outside(played: Playing)
     assert any("Of vnf1 and vnf2 the port's counters were read by SSH" in one for one in load.fidelity)
 
 
+@pytest.mark.long
 def test_without_their_counters_losses_are_the_clouds(played: Playing) -> None:
     with played("chains", case="pvp_generic") as cloud:
         cloud.tester.counters = False
@@ -103,6 +106,7 @@ def made_ports(name: str) -> list[Exchange]:
     return [one for one in exchange.read(name) if (one.method, one.path) == ("POST", PORTS)]
 
 
+@pytest.mark.long
 def test_what_the_cloud_has_not_is_skipped_with_what_it_said(played: Playing, journals: Path) -> None:
     with played("accelerated") as cloud:
         cases = {one.name: one for one in cloud.run().suites[0].cases}
@@ -133,6 +137,7 @@ def said(text: str) -> Fault:
     return Fault("POST", CONSOLE, change=lambda _: {"output": f"boot\n{text}\n"})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("fault", "limit_s", "why"),
     [
@@ -161,6 +166,7 @@ def test_a_server_that_does_not_get_ready_fails_the_case_with_the_cause_and_all_
     assert list(journals.iterdir()) == []
 
 
+@pytest.mark.long
 def test_nothing_that_comes_back_is_the_cause_with_where_it_was_lost(played: Playing) -> None:
     with played("chains", case="pvp_generic") as cloud:
         cloud.tester.device.wrong.denied_share = 1.0
