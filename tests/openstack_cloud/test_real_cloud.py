@@ -25,6 +25,7 @@ from weir.cli.exits import FAILED, OK
 from weir.fabric import process
 from weir.results.verification import CaseResult, Verification
 from weir.verify.drivers.openstack.kinds import KINDS
+from weir.verify.report.chains import summary
 
 from .harness import container, place
 
@@ -37,10 +38,25 @@ SUT = """weir: 1
 name: zed
 description: OpenStack Zed on this host, servers emulated (QEMU TCG)
 driver: openstack
-openstack: {{cloud: {cloud}, external_network: public, image: {image}, flavor: {flavor}, ssh_user: root}}
+openstack:
+  cloud: {cloud}
+  external_network: public
+  image: {image}
+  flavor: {flavor}
+  ssh_user: root
+  chains: {{interface: {interface}}}
 suites: [{suite}]
 case_time_limit_s: {limit_s}
 """
+PERFORMANCE = """performance:
+  chains: [PVP, PVVP]
+  techniques: [generic, unfiltered, pinned]
+  traffic: {frames: [64]}
+  goals: [{name: PDR, loss_ratio: 0.005}]
+  latency: {loads: [50% PDR], duration_s: 0.5, settle_s: 0.2}
+  trial: {backlog_ms: 50}
+"""
+"""Of emulated servers: delays of 10 ms and more are their processors', and no queue's."""
 
 
 @pytest.fixture(scope="session")
@@ -102,8 +118,11 @@ def untouched(cloud: Any) -> Iterator[Any]:
 
 
 def sut(folder: Path, *, cloud: str = place.CLOUD, limit_s: int = 240, suite: str = "healthcheck") -> Path:
-    text = SUT.format(cloud=cloud, image=place.IMAGE, flavor=place.FLAVOR, limit_s=limit_s, suite=suite)
-    (folder / "sut.yml").write_text(text)
+    text = SUT.format(
+        cloud=cloud, image=place.IMAGE, flavor=place.FLAVOR, limit_s=limit_s, suite=suite,
+        interface=place.TESTER_LINK,
+    )  # fmt: skip
+    (folder / "sut.yml").write_text(text + (PERFORMANCE if suite == "performance" else ""))
     return folder
 
 
@@ -246,6 +265,59 @@ def test_killed_while_a_server_boots_it_leaves_what_the_next_run_removes(
     assert len(list((tmp_path / "journals").glob("*.journal"))) == 1
     code, found, _ = verified(tmp_path, "connection_check")
     assert (code, found["connection_check"].outcome) == (OK, "passed")
+    assert list((tmp_path / "journals").iterdir()) == []
+
+
+@contextlib.contextmanager
+def on_the_last_core() -> Iterator[None]:
+    """All of the cloud, for the body, with what it starts meanwhile: the first one is the tester's."""
+    cores = sorted(os.sched_getaffinity(0))
+    over = threading.Event()
+
+    def place_all(allowed: list[int]) -> None:
+        for pid in processes_of(""):
+            for task in Path(f"/proc/{pid}/task").glob("[0-9]*"):
+                with contextlib.suppress(OSError):
+                    os.sched_setaffinity(int(task.name), allowed)
+
+    def watch() -> None:
+        while not over.wait(0.5):
+            place_all(cores[-1:])
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+        place_all(cores)
+
+
+@pytest.mark.usefixtures("untouched")
+def test_chains_of_servers_are_measured_and_every_packet_has_its_place(tmp_path: Path) -> None:
+    """Rates are those of emulated processors on one core."""
+    with on_the_last_core():
+        _, found, written = verified(sut(tmp_path, suite="performance", limit_s=600))
+    for one in found.values():
+        print(f"{one.name}: {one.outcome} in {one.seconds:.1f} s, clean-up {one.clean_up_seconds:.1f} s")
+        for load in one.chains:
+            print(f"  {summary(load)}; {[f'{each.packets} {each.place}' for each in load.ledger().lost]}")
+    missed = {name: one.why for name, one in found.items() if one.outcome != "passed"}
+    assert set(missed) == {"pvp_pinned", "pvvp_pinned"}
+    assert all("no host of this cloud has pinned" in (why or "") for why in missed.values())
+    for one in found.values():
+        for load in one.chains:
+            ledger = load.ledger()
+            assert ledger.trials > 0
+            assert (ledger.residual, ledger.unbalanced) == (0, 0)
+            assert 0 < ledger.delivered <= ledger.offered
+            assert ledger.offered == ledger.delivered + sum(drop.packets for drop in ledger.lost)
+            assert all(
+                drop.place.startswith(("cloud:", "vnf", "tester")) and drop.reason for drop in ledger.lost
+            )
+            assert load.datapath == "the cloud's (bridge)"
+    assert place.password() not in written
     assert list((tmp_path / "journals").iterdir()) == []
 
 

@@ -23,6 +23,7 @@ StepKind = Literal[
     "ovs-bridge",
     "ovs-port",
     "veth",
+    "macvlan",
     "tap",
     "guests",
     "function-port",

@@ -95,15 +95,6 @@ def run_tool(
 
     `most_bytes`: that it may say; it ends with more, by SIGXFSZ. For what others' machines say.
     """
-    maker, library = os.getpid(), ctypes.CDLL(None)
-
-    def end_with_maker() -> None:
-        library.prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
-        if os.getppid() != maker:  # it was killed before that
-            os._exit(1)
-        if most_bytes is not None:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
-
     with ExitStack() as held:
         said = [subprocess.PIPE] * 2
         if most_bytes is not None:  # only files have a limit
@@ -118,11 +109,26 @@ def run_tool(
             errors="replace",
             timeout=timeout_s,
             check=False,
-            preexec_fn=end_with_maker,
+            preexec_fn=ends_with_maker(most_bytes),
         )
         if most_bytes is not None:
             done.stdout, done.stderr = (_read_again(one, most_bytes) for one in said)
     return done
+
+
+def ends_with_maker(most_bytes: int | None = None) -> Callable[[], None]:
+    """What a child is to run before it becomes a program that ends with this process, even if that is killed.
+    `most_bytes`: the longest file that it may write."""
+    maker, library = os.getpid(), ctypes.CDLL(None)
+
+    def prepare() -> None:
+        library.prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+        if os.getppid() != maker:  # it was killed before that
+            os._exit(1)
+        if most_bytes is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
+
+    return prepare
 
 
 @contextmanager

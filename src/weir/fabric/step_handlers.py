@@ -300,6 +300,7 @@ _HANDLERS = {
     "netns": ("weir.fabric.links", "Netns"),
     "sysctl": ("weir.fabric.links", "Sysctl"),
     "veth": ("weir.fabric.links", "Veth"),
+    "macvlan": ("weir.fabric.macvlan", "Macvlan"),
     "tap": ("weir.fabric.links", "Tap"),
     "guests": ("weir.fabric.vm.storage", "Guests"),
     "function-port": ("weir.fabric.function.port", "FunctionPort"),

@@ -108,7 +108,9 @@ class Performance(LabSection):
         default=40, description="for the searches of one frame size and number of flows"
     )
     trial: TenantsTrials = TenantsTrials()
-    cores: TenantsCores = Field(default_factory=TenantsCores, description="of `driver: local`: who has which")
+    cores: TenantsCores = Field(
+        default_factory=TenantsCores, description="who has which; `system` of `driver: local` alone"
+    )
     seed: int = Field(default=1, ge=0, description="of everything random in the traffic")
 
     def measured(self, time_limit_s: float) -> Measure:

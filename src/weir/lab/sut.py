@@ -55,6 +55,26 @@ class NewFlavor(LabSection):
         return ", ".join([made, *(f"{key}={value}" for key, value in sorted(self.extra_specs.items()))])
 
 
+class CloudChains(LabSection):
+    """Where chains of the suite `performance` stand, and how the tester on this host reaches them."""
+
+    interface: Annotated[str, Field(pattern=r"^[^\s/:.][^\s/:]{0,14}$")] = Field(
+        description="of this host, which leads to `network` at layer 2: the tester gets a device of its own "
+        "on it (macvlan), and the interface stays as it is",
+        examples=["ens1f1"],
+    )
+    network: Named | None = Field(
+        default=None,
+        description="of which instances get a port, a provider network: name or identifier; absent: the "
+        "external one",
+    )
+    image: Named | None = Field(
+        default=None,
+        description="whose servers forward by themselves: name or identifier; absent: that of the cloud, "
+        "whose Linux a script (user data) makes forward",
+    )
+
+
 class OpenStackCloud(LabSection):
     """A cloud that is reached by OpenStack's API. Who and where is in clouds.yaml, and stays there."""
 
@@ -74,6 +94,9 @@ class OpenStackCloud(LabSection):
     ssh_user: Named = Field(default="debian", description="whom the image lets in by SSH")
     vnic_type: VnicType = Field(default="normal", description="of the servers' ports; direct: SR-IOV")
     availability_zone: Named | None = Field(default=None, description="of the servers; absent: any")
+    chains: CloudChains | None = Field(
+        default=None, description="of the suite `performance`; absent: its cases are skipped"
+    )
 
     @model_validator(mode="after")
     def _one_of_each(self) -> Self:

@@ -202,7 +202,7 @@ def steps(topology: Topology, lab: Lab) -> list[Step]:
     else:
         middle = []
     return [
-        _run_directory(topology),
+        run_directory(topology),
         *hugepages(topology, lab),
         *deployment_steps(topology, lab),
         *middle,
@@ -212,7 +212,8 @@ def steps(topology: Topology, lab: Lab) -> list[Step]:
     ]
 
 
-def _run_directory(topology: Topology) -> Step:
+def run_directory(topology: Topology) -> Step:
+    """The first of all steps."""
     return Step(
         kind="run-directory",
         name="run-directory",

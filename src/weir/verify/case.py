@@ -133,8 +133,12 @@ class Running:
         if not isinstance(driver, ChainsDriver):
             raise CannotRunError("this driver builds no chains yet")
         held = ExitStack()
-        with self.doing(what) as done:
-            standing = held.enter_context(driver.chain(wanted, self.left_s()))
+        try:
+            with self.doing(what) as done:
+                standing = held.enter_context(driver.chain(wanted, self.left_s()))
+        except CloudError as error:
+            self.clean_up_s += error.clean_up_s
+            raise
         with self._cleaned_up(held):
             self.left_s()
             done.found = standing.datapath
@@ -203,6 +207,8 @@ class Suite:
     """Of a suite whose cases are those that the file asks for."""
     require: Callable[[Driver, Application], None] = lambda _driver, _application: None
     """WeirError where none of them can be run: this machine lacks what it takes."""
+    needs: Callable[[Driver], Sequence[str]] = lambda _driver: ()
+    """What its cases take of that driver's cloud and of this host, in sentences."""
     fidelity: tuple[str, ...] = ()
     """What its results say of other clouds, in sentences."""
     measures: bool = False

@@ -139,6 +139,7 @@ def _listing(sut: SutFile, suites: list[Suite], driver: Driver) -> list[str]:
     lines = [f"{sut.name}: driver {sut.driver}, at most {sut.case_time_limit_s:g} s a case"]
     for suite in suites:
         lines.append(f"{suite.name}: {suite.title}")
+        lines += [f"  needs {one}" for one in suite.needs(driver)]
         for case in suite.cases:
             lacking = case.lacks(driver)
             lines.append(f"  {case.name:<18} {f'skipped: {lacking}' if lacking is not None else case.title}")

@@ -214,6 +214,9 @@ class ChainsDriver(Protocol):
     def cannot_build(self, wanted: ChainWanted) -> str | None:
         """What it takes and is not there, in a sentence; None: it can be tried."""
 
+    def chain_needs(self) -> Sequence[str]:
+        """What chains take that is seen only when it is asked for: rights, images; in sentences."""
+
     def tester_alone(self, performance: Performance) -> Mapping[str, Ceiling]:
         """What the tester can do without a cloud, by frame; measured once."""
 

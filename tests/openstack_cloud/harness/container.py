@@ -31,8 +31,9 @@ def begin() -> float:
     """Brings it up, and says how many seconds that took. HarnessError with the end of its log."""
     if alive() is not None:
         raise HarnessError(f"it stands already, process {alive()}")
-    if Path(f"/sys/class/net/{place.LINK}").exists():
-        raise HarnessError(f"{place.LINK} is there already, and not of a cloud in {place.STATE}")
+    for name in (place.LINK, place.TESTER_LINK):
+        if _there(name):
+            raise HarnessError(f"{name} is there already, and not of a cloud in {place.STATE}")
     _require_free()
     end()
     began = time.monotonic()
@@ -57,6 +58,10 @@ def begin() -> float:
     return time.monotonic() - began
 
 
+def _there(interface: str) -> bool:
+    return Path(f"/sys/class/net/{interface}").exists()
+
+
 def _require_free() -> None:
     """HarnessError where this host has one of its networks: what follows would take it away."""
     wanted = [
@@ -78,8 +83,10 @@ def _wire(run: subprocess.Popen[bytes]) -> None:
             raise HarnessError(f"no namespaces: {(place.LOGS / 'harness.log').read_text()[-300:]}")
         time.sleep(0.05)
     inside = str(inner(run.pid))
-    peer = ["peer", "name", place.INNER_LINK, "netns", inside]
-    ip("link", "add", place.LINK, "type", "veth", *peer)
+    for name, other in ((place.TESTER_LINK, place.INNER_TESTER_LINK), (place.LINK, place.INNER_LINK)):
+        ip("link", "add", name, "type", "veth", "peer", "name", other, "netns", inside)
+    Path(f"/proc/sys/net/ipv6/conf/{place.TESTER_LINK}/disable_ipv6").write_text("1")
+    ip("link", "set", place.TESTER_LINK, "up")
     ip("addr", "add", f"{place.OUTER_ADDRESS}/30", "dev", place.LINK)
     ip("link", "set", place.LINK, "up")
     ip("route", "add", place.FLOATING, "via", place.HOST, "dev", place.LINK)
@@ -131,7 +138,7 @@ def _stop() -> None:
         return
     os.kill(pid, signal.SIGKILL)  # the kernel ends its first process by that, and with it all others
     deadline = time.monotonic() + _END_S
-    while alive() is not None or Path(f"/sys/class/net/{place.LINK}").exists():
+    while alive() is not None or any(map(_there, (place.LINK, place.TESTER_LINK))):
         with suppress(ChildProcessError):
             os.waitpid(pid, os.WNOHANG)
         if time.monotonic() > deadline:

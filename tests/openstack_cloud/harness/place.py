@@ -22,6 +22,8 @@ IMAGE, FLAVOR, EXTERNAL = "weir-tiny", "weir-tiny", "public"
 
 LINK, INNER_LINK = "weir-os0", "eth0"
 """This host's end of the wire to it, and the other one. Addresses are those for documentation (RFC 5737)."""
+TESTER_LINK, INNER_TESTER_LINK = "weir-os1", "tst0"
+"""Likewise of a wire to its network outside, for a tester: without addresses."""
 OUTER_ADDRESS, HOST = "203.0.113.1", "203.0.113.2"
 FLOATING, FLOATING_GATEWAY = "198.51.100.0/24", "198.51.100.1"
 FLOATING_POOL = ("198.51.100.10", "198.51.100.200")

@@ -45,6 +45,9 @@ class MadeChains(MadeCloud):
     def cannot_build(self, wanted: ChainWanted) -> str | None:
         return f"it has no {self.lacked}" if wanted.uses(self.lacked) else None
 
+    def chain_needs(self) -> Sequence[str]:
+        return (f"no {self.lacked}",)
+
     def tester_alone(self, performance: Performance) -> Mapping[str, Ceiling]:
         self.measured_alone += 1
         one = Ceiling(

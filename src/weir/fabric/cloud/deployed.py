@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A cloud, built for whoever needs it, and for as long."""
+"""A cloud, or a tester at one, built for whoever needs it, and for as long."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from weir.base.cloud import CloudTopology
+from weir.base.topology import Topology
 from weir.fabric.deployed import deployed
 from weir.fabric.deployment import Deployment, OnEvent, ignore
 from weir.fabric.process import allow_all_descriptors
@@ -15,7 +16,7 @@ from weir.plan import Step
 
 @contextmanager
 def deployed_cloud(
-    steps: list[Step], topology: CloudTopology, on_event: OnEvent = ignore, *, kept: bool = False
+    steps: list[Step], topology: CloudTopology | Topology, on_event: OnEvent = ignore, *, kept: bool = False
 ) -> Iterator[Deployment]:
     """As `deployed`, for as many namespaces as a cloud has."""
     allow_all_descriptors()

@@ -66,6 +66,11 @@ def _veth(found: Intended, step: Step) -> None:
         made.peer = (str(step.params[other[0]]), str(step.params[other[1]]))
 
 
+def _macvlan(found: Intended, step: Step) -> None:
+    made = found.interface(step)
+    made.kind, made.mac = "macvlan", str(step.params["mac"])
+
+
 def _tap(found: Intended, step: Step) -> None:
     made = found.interface(step)
     made.kind, made.mtu_bytes = "tun", _mtu_bytes(step)
@@ -139,6 +144,7 @@ def _texts(step: Step, key: str) -> list[str]:
 _READ: Mapping[StepKind, Callable[[Intended, Step], None]] = {
     "netns": _namespace,
     "veth": _veth,
+    "macvlan": _macvlan,
     "tap": _tap,
     "bridge": _bridge,
     "bridge-port": _member,

@@ -38,7 +38,12 @@ def data_plane_steps(topology: CloudTopology) -> Iterator[Step]:
         ]
         yield steering(topology, NETWORK_NODE, ends, topology.tester, f"what {routers} routers send")
     memory_mb = _MEMORY_MB + (routers * part.memory_mb if part is not None else 0)
-    yield weir_dp_step([core], memory_mb, [], _BESIDE_HOST, f"start weir-dp, polling on core {core}")
+    yield beside_host_step(core, memory_mb)
+
+
+def beside_host_step(core: int, memory_mb: int = _MEMORY_MB) -> Step:
+    """weir-dp, whose ports are all the kernel's."""
+    return weir_dp_step([core], memory_mb, [], _BESIDE_HOST, f"start weir-dp, polling on core {core}")
 
 
 @refusing()

@@ -5,24 +5,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weir.base.cloud import CloudTopology
+from weir.base.cloud import CloudTester
 from weir.lab.lab import Lab
-from weir.lab.tenants import TenantsFile
 from weir.technology import TECHNOLOGIES
 
 
-def loopback_lab(tenants: TenantsFile, topology: CloudTopology, frames: Sequence[str]) -> Lab:
+def loopback_lab(name: str, tester: CloudTester, flows: int, frames: Sequence[str]) -> Lab:
     """With ports of the kind that a cloud's tester has: sockets at interfaces of the kernel."""
-    assert topology.tester is not None
     kernel = next(name for name, one in TECHNOLOGIES.items() if one.no_interface is None and not one.own_core)
-    cores = {"tester": [topology.tester.core], "functions": [topology.tester.system_cores[0]]}
+    cores = {"tester": [tester.core], "functions": [tester.system_cores[0]]}
     return Lab.model_validate(
         {
             "weir": 1,
-            "name": tenants.name,
+            "name": name,
             "chain": ["PVP"],
             "technology": [kernel],
-            "traffic": {"frames": list(frames), "flows": {"count": tenants.traffic.flows}},
+            "traffic": {"frames": list(frames), "flows": {"count": flows}},
             "tester": {"direction": "left-to-right"},
             "technologies": {kernel: {"cores": cores}},
             "host": {"hugepages": "none"},

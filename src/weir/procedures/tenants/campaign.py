@@ -97,7 +97,9 @@ class TenantsCampaign:
 
     def _alone(self) -> dict[str, Ceiling]:
         """What the tester can do over sockets of the same kind."""
-        lab = loopback_lab(self._tenants, self._clouds[0], self._frames)
+        tenants, tester = self._tenants, self._clouds[0].tester
+        assert tester is not None
+        lab = loopback_lab(tenants.name, tester, tenants.traffic.flows, self._frames)
         (technology,) = lab.technology
         wire = plan.loopback(planned(lab, technology, lab.chains()[0]), new_id(lab))
         with running(lab, wire) as loop:

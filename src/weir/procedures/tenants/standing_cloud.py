@@ -15,7 +15,7 @@ from weir.fabric import stop_signals
 from weir.fabric.cloud.deployed import deployed_cloud
 from weir.fabric.cloud.measured import MeasuredCloud
 from weir.fabric.outside import TakenWatch
-from weir.measure import SutCounters
+from weir.measure import SutCounters, Tester
 from weir.measure.accounting import counted, lost_between
 from weir.measure.one_case import where_dropped
 from weir.plan import SOCKET
@@ -25,6 +25,7 @@ from weir.protocol import DataPlaneClient, DataPlaneTester
 from weir.protocol.ledger import Hello
 from weir.protocol.traffic import TrafficConfigure
 
+_SEE = "see what its filters drop: `weir deploy` the lab, `weir exec` a ping there, and `weir inspect`"
 _FIRST_PACKETS, _FIRST_S, _TRIES = 20.0, 0.25, 20
 """A second of each, and for how long: until the first way is known, packets wait or are lost."""
 
@@ -55,7 +56,7 @@ def standing_cloud(topology: CloudTopology, first: TrafficConfigure) -> Iterator
             polling(deployment, topology) as (client, hello),
         ):
             cloud.ask_gateways()
-            _first_packets(DataPlaneTester(client), cloud.counters, first)
+            first_packets(DataPlaneTester(client), cloud.counters, first)
             cloud.keep_neighbours()
             took_s = round(time.monotonic() - began, 3)
             yield RunningCloud(topology, deployment, client, hello, cloud, cores, took_s)
@@ -74,13 +75,15 @@ def polling(
         yield client, hello
 
 
-def _first_packets(tester: DataPlaneTester, counters: SutCounters, config: TrafficConfigure) -> None:
+def first_packets(
+    tester: Tester, counters: SutCounters, config: TrafficConfigure, tries: int = _TRIES, fix: str = _SEE
+) -> None:
     """A few of each stream, until some of each have arrived. FabricError that names a sender whose packets
-    never do, and where they were lost."""
+    never do, and where they were lost; with `fix`."""
     tester.configure_traffic(config)
     lacking = {stream.id: stream.port for stream in config.streams}
     before = counted(tester.ledger(), counters())
-    for _ in range(_TRIES):
+    for _ in range(tries):
         rates_pps = dict.fromkeys((stream.id for stream in config.streams), _FIRST_PACKETS)
         for stream in tester.run(rates_pps, _FIRST_S, 1.0).streams:
             if stream.delivered:
@@ -91,5 +94,5 @@ def _first_packets(tester: DataPlaneTester, counters: SutCounters, config: Traff
     lost = where_dropped(lost_between(before, counted(tester.ledger(), counters())))
     raise FabricError(
         f"nothing that {next(iter(lacking.values()))} sends arrives outside; lost were {lost}",
-        "see what its filters drop: `weir deploy` the lab, `weir exec` a ping there, and `weir inspect`",
+        fix,
     )

@@ -128,6 +128,10 @@ class LocalDriver:
         """What a chain takes and is not there."""
         return self._chains.cannot_build(wanted)
 
+    def chain_needs(self) -> Sequence[str]:
+        """Nothing that is not seen before."""
+        return ()
+
     def tester_alone(self, performance: Performance) -> Mapping[str, Ceiling]:
         """Measured once."""
         return self._chains.tester_alone(performance)

@@ -18,7 +18,7 @@ from weir.lab.sla import Sla
 from weir.lab.sut import SutFile
 from weir.lab.tenants import Cloud, Tenant, TenantFunction, TenantsFile
 from weir.lab.tenants_measure import TenantsTraffic
-from weir.measure import Traffic, ceilings
+from weir.measure import Traffic
 from weir.measure.counting import Watched
 from weir.measure.machine_state import MachineState
 from weir.measure.one_case import OnChain
@@ -26,14 +26,13 @@ from weir.measure.tester import Stream
 from weir.plan import PlanError
 from weir.plan.cloud import cloud_steps
 from weir.plan.cloud.chain import chain_streams, chain_topology
-from weir.plan.cloud.loopback import loopback_lab
-from weir.procedures.driver import new_id, planned, running
 from weir.procedures.tenants.fidelity import fidelity
 from weir.procedures.tenants.standing_cloud import RunningCloud, standing_cloud
 from weir.protocol import DataPlaneTester
 from weir.results.result import Ceiling
 from weir.verify.driver import ChainWanted
 from weir.verify.drivers.local_errors import cloud_errors
+from weir.verify.drivers.tester_alone import TesterAlone
 
 PROJECT = "weir-project"
 _LACKED: Mapping[str, str] = {
@@ -50,7 +49,7 @@ class LocalChains:
     def __init__(self, sut: SutFile) -> None:
         self._sut = sut
         self._state = MachineState()
-        self._alone: dict[str, Ceiling] | None = None
+        self._alone = TesterAlone(self._state)
 
     def require_tester(self) -> None:
         """FabricError where weir-dp is not there. Where CPUs are too few, cases say so."""
@@ -73,21 +72,10 @@ class LocalChains:
 
     def tester_alone(self, performance: Performance) -> Mapping[str, Ceiling]:
         """Over sockets of the same kind."""
-        if self._alone is None:
-            frames = [str(frame) for frame in performance.traffic.frames]
-            one = ChainWanted(1, GENERIC, 0, performance)
-            lab = loopback_lab(self._tenants(one), self._topology(one), frames)
-            (technology,) = lab.technology
-            wire = plan.loopback(planned(lab, technology, lab.chains()[0]), new_id(lab))
-            with running(lab, wire) as loop:
-                self._alone = ceilings(
-                    performance.measured(performance.time_limit_s),
-                    [loop.traffic(frame) for frame in frames],
-                    loop.tester(),
-                    lambda _event: None,
-                    watched=Watched(loop.cores, self._state),
-                )
-        return self._alone
+        one = ChainWanted(1, GENERIC, 0, performance)
+        tester = self._topology(one).tester
+        assert tester is not None
+        return self._alone.measured(self._tenants(one).name, tester, performance)
 
     @contextmanager
     def chain(self, wanted: ChainWanted) -> Iterator[LocalChain]:

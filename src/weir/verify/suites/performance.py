@@ -4,7 +4,7 @@ back, with the factors of the file (Chung and Wang, 3.1.2, 3.2 and Table 3)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from weir.lab.application import Application
@@ -31,6 +31,11 @@ def lacks(driver: Driver, *, wanted: ChainWanted) -> str | None:
     if not isinstance(driver, ChainsDriver):
         return "this driver builds no chains yet"
     return driver.cannot_build(wanted)
+
+
+def needs(driver: Driver) -> Sequence[str]:
+    """Of its cloud and of this host."""
+    return driver.chain_needs() if isinstance(driver, ChainsDriver) else ()
 
 
 def carries(run: Running, *, name: ChainName, wanted: ChainWanted, sla: Sla) -> None:
@@ -71,6 +76,7 @@ SUITE = Suite(
     (),
     planned=cases,
     require=require,
+    needs=needs,
     fidelity=(
         "Chains are loaded in one direction, by a tester that measures itself first: rates within 10 % of "
         "its own are labelled tester-bound.",

@@ -12,13 +12,17 @@ from typing import Any
 
 import pytest
 
+from weir import fabric
 from weir.base.error import FabricError
 from weir.fabric.cloud.system import ssh
 from weir.lab.sut import SutFile
 from weir.results.verification import CaseResult, Verification
-from weir.verify.drivers.openstack import OpenStackDriver, removal
+from weir.verify.drivers.openstack import OpenStackDriver, chains, removal
+from weir.verify.drivers.tester_alone import TesterAlone
+from weir.verify.suites import SUITES
 
 from . import exchange, scenario
+from .made_attached import MadeTester
 from .replay import Fault, Replay, playing
 
 CLOUDS = """clouds:
@@ -43,6 +47,8 @@ class Played:
     scenario: scenario.Scenario
     driver: OpenStackDriver
     file: SutFile
+    tester: MadeTester
+    """Of chains."""
 
     def run(self) -> Verification:
         """The scenario's cases."""
@@ -72,6 +78,9 @@ def played(tmp_path: Path, journals: Path, monkeypatch: pytest.MonkeyPatch) -> P
     monkeypatch.setattr(time, "sleep", lambda _: sleep(0.001))
     monkeypatch.setattr(ssh, "said", answered)
     monkeypatch.setattr(removal, "LIMIT_S", 4.0)
+    monkeypatch.setattr(TesterAlone, "measured", lambda *_: {})
+    monkeypatch.setattr(fabric, "check", lambda _technology: None)
+    monkeypatch.setattr(fabric, "lacking", lambda _step: None)
 
     @contextmanager
     def play(
@@ -81,12 +90,17 @@ def played(tmp_path: Path, journals: Path, monkeypatch: pytest.MonkeyPatch) -> P
         recorded = exchange.read(name)
         if case is not None:
             recorded, wanted = only(recorded, wanted, case)
-        with playing([*recorded, *exchange.read("absent")], faults) as replay:
+        asked = {one.path for one in recorded}
+        absent = [one for one in exchange.read("absent") if one.path not in asked]
+        with playing([*recorded, *absent], faults) as replay:
             known(tmp_path, replay, wanted, monkeypatch)
             image = tmp_path / "image"
             image.write_bytes(b"an image")
             file = scenario.sut(wanted, "recorded", image, limit_s)
-            yield Played(replay, wanted, OpenStackDriver(file, tmp_path, scenario.counted()), file)
+            tester = MadeTester()
+            monkeypatch.setattr(chains, "Session", tester.session)
+            driver = OpenStackDriver(file, tmp_path, scenario.counted(), tester.attach)
+            yield Played(replay, wanted, driver, file, tester)
 
     return play
 
@@ -103,7 +117,9 @@ def only(
     recorded: list[exchange.Exchange], wanted: scenario.Scenario, case: str
 ) -> tuple[list[exchange.Exchange], scenario.Scenario]:
     """A scenario of one of its cases; names are counted from the first again."""
-    number = [one for one in CASES_WITH_STACKS if not wanted.cases or one in wanted.cases].index(case) + 1
+    known = [one.name for one in SUITES[wanted.suite].of(scenario.sut(wanted, "a", Path("b"))).cases]
+    stacks = [one for one in known if one not in WITHOUT_STACK and one in (wanted.cases or known)]
+    number = stacks.index(case) + 1
     id_, first = f"c0ffee{number:06}", "c0ffee000001"
     kept = [
         one
@@ -117,10 +133,7 @@ def only(
     return kept, replace(wanted, cases=(case,))
 
 
-CASES_WITH_STACKS = (
-    "tenantnetwork1", "tenantnetwork2", "vmready1", "vmready2", "singlevm1", "singlevm2", "vping_ssh",
-    "vping_userdata",
-)  # fmt: skip
+WITHOUT_STACK = ("connection_check",)
 
 
 def answered(_netns: None, to: str, command: str, **how: Any) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is recorded of a real cloud, and replayed: cases of the healthcheck, as a user of some kind."""
+"""What is recorded of a real cloud, and replayed: cases of a suite, as a user of some kind."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from weir.lab.sut import SutFile
+from weir.lab.sut import SuiteName, SutFile
 from weir.results.verification import Verification
 from weir.verify.driver import Driver
 from weir.verify.run import Run, planned
@@ -20,13 +20,27 @@ from weir.verify.suites import SUITES
 class Scenario:
     """Which cases, who asks, and how the file differs from naming an image and a flavor that are there."""
 
+    suite: SuiteName = "healthcheck"
     cases: tuple[str, ...] = ()
-    """None: all nine."""
+    """None: all."""
     member: bool = False
     """A user without an administrator's rights."""
     options: dict[str, Any] = field(default_factory=dict)
+    performance: dict[str, Any] = field(default_factory=dict)
+    """Of the file's section of that name."""
 
 
+INTERFACE = "weir-os1"
+"""Of the host on which it was recorded, at the network outside."""
+CHAINS: dict[str, Any] = {"chains": {"interface": INTERFACE}}
+LIGHT: dict[str, Any] = {
+    "traffic": {"frames": ["64"]},
+    "trial": {"duration_s": 0.2, "initial_duration_s": 0.1, "duration_sum_s": 0.4},
+    "goals": [{"name": "PDR", "loss_ratio": 0.005}],
+    "latency": None,
+    "time_limit_s": 20,
+}
+"""Recordings are of what the cloud answers, not of rates."""
 IMAGE_FILE = "IMAGE_FILE"
 """Where the file's path is to be."""
 SCENARIOS = {
@@ -38,6 +52,17 @@ SCENARIOS = {
             "image": None, "image_file": IMAGE_FILE, "image_format": "raw", "flavor": None,
             "new_flavor": {"vcpus": 1, "ram_mib": 192, "extra_specs": {"hw:cpu_policy": "shared"}},
         },
+    ),
+    "chains": Scenario(
+        suite="performance", cases=("pvp_generic", "pvvp_unfiltered"), options=CHAINS,
+        performance={"chains": ["PVP", "PVVP"], "techniques": ["generic", "unfiltered"], **LIGHT},
+    ),
+    "accelerated": Scenario(
+        suite="performance", options=CHAINS,
+        performance={"chains": ["PVP"], "techniques": ["pinned", "hugepages", "sr-iov", "ovs-dpdk"], **LIGHT},
+    ),
+    "member-chain": Scenario(
+        suite="performance", member=True, options=CHAINS, performance={"chains": ["PVP"], **LIGHT}
     ),
 }  # fmt: skip
 
@@ -56,6 +81,7 @@ def sut(wanted: Scenario, cloud: str, image_file: Path, limit_s: float = 300.0) 
             "name": "recorded",
             "driver": "openstack",
             "openstack": options,
+            "performance": wanted.performance,
             "case_time_limit_s": limit_s,
         }
     )
@@ -69,9 +95,9 @@ def counted() -> Callable[[], str]:
 
 def run(wanted: Scenario, driver: Driver, file: SutFile | None = None) -> Verification:
     """Its cases, to their end."""
-    healthcheck = SUITES["healthcheck"]
-    cases = tuple(one for one in healthcheck.cases if not wanted.cases or one.name in wanted.cases)
-    suite = replace(healthcheck, cases=cases)
     file = file or sut(wanted, "recorded", Path("/nonexistent"))
+    suite = SUITES[wanted.suite].of(file)
+    cases = tuple(one for one in suite.cases if not wanted.cases or one.name in wanted.cases)
+    suite = replace(suite, cases=cases)
     found = planned(file, [suite], driver)
     return Run(file, [suite], driver, found, keep=lambda _: None, told=lambda *_: None).run()

@@ -18,7 +18,8 @@ _OPTIONS = shlex.split(
     "-o LogLevel=ERROR -o ConnectTimeout=10 -o IdentitiesOnly=yes"
 )
 """Of a host that has just been made: nobody can know its key."""
-_ENVIRONMENT = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent"}
+ENVIRONMENT = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent"}
+"""Of its programs."""
 _MOST_BYTES = 1 << 20
 """A server may say what it likes, and this host has no memory for all of it."""
 PROGRAMS = ("ssh", "ssh-keygen")
@@ -64,7 +65,7 @@ def said(
     try:
         with namespace.inside(netns) if netns is not None else nullcontext():
             done = process.run_tool(
-                argv, marker=marker, env=_ENVIRONMENT, timeout_s=within_s, most_bytes=_MOST_BYTES
+                argv, marker=marker, env=ENVIRONMENT, timeout_s=within_s, most_bytes=_MOST_BYTES
             )
     except subprocess.TimeoutExpired as late:
         raise FabricError(f"nothing answers by SSH at {to} within {within_s:.0f} s") from late

@@ -4,24 +4,30 @@
 `connection` asks it, and makes CloudErrors of what goes wrong; `journal` writes down what is made before it
 is made; `kinds` knows how each kind is made and found; `building` puts a case's stack together, `removal`
 takes it down; `stack` is what cases ask of it; `services` whether the cloud answers; `rally` has scenarios
-done, and `sweep` removes what they left.
+done, and `sweep` removes what they left. `chains` has servers in a row that the tester loads; `chain` is one
+that stands.
 """
 
 from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from weir.base.error import WeirError
 from weir.fabric.cloud.system import ssh
+from weir.lab.performance import Performance
 from weir.lab.sut import OpenStackCloud, SutFile
-from weir.verify.driver import CloudError, Iteration, ScenarioWanted, Service, StackWanted
+from weir.results.result import Ceiling
+from weir.verify.driver import ChainWanted, CloudError, Iteration, ScenarioWanted, Service, StackWanted
 
 from . import journal, rally, services
 from .building import Building
+from .chain import Attach, OpenStackChain, attached
+from .chains import OpenStackChains
 from .connection import Cloud, Deadline
 from .removal import remove
 from .stack import OpenStackStack
@@ -30,10 +36,15 @@ _ANSWER_S = 60.0
 
 
 class OpenStackDriver:
-    """`directory`: for keys; it is gone when the run is. `new_id`: of each stack, unlike any other's."""
+    """`directory`: for keys; it is gone when the run is. `new_id`: of each stack, unlike any other's.
+    `attach`: how the tester of chains comes to be."""
 
     def __init__(
-        self, sut: SutFile, directory: Path, new_id: Callable[[], str] = lambda: secrets.token_hex(6)
+        self,
+        sut: SutFile,
+        directory: Path,
+        new_id: Callable[[], str] = lambda: secrets.token_hex(6),
+        attach: Attach = attached,
     ) -> None:
         assert sut.openstack is not None  # SutFile sees to it
         self._options: OpenStackCloud = sut.openstack
@@ -42,6 +53,7 @@ class OpenStackDriver:
         self._cloud: Cloud | None = None
         self._left: list[str] = []
         self._scenarios: rally.Scenarios | None = None
+        self._chains = OpenStackChains(self._connected, sut, partial(ssh.key, directory), attach)
 
     @property
     def system(self) -> str:
@@ -106,6 +118,32 @@ class OpenStackDriver:
         self._scenarios.require(wanted, deadline)
         with self._journalled(cloud, deadline) as made:
             yield self._scenarios.run(wanted, made, deadline)
+
+    def require_tester(self) -> None:
+        """FabricError where this host cannot have one."""
+        self._chains.require_tester()
+
+    def cannot_build(self, wanted: ChainWanted) -> str | None:
+        """What a chain takes and is not there, as far as the file tells."""
+        return self._chains.cannot_build(wanted)
+
+    def chain_needs(self) -> Sequence[str]:
+        """What chains take, in sentences."""
+        return self._chains.needs()
+
+    def tester_alone(self, performance: Performance) -> Mapping[str, Ceiling]:
+        """Measured once."""
+        return self._chains.tester_alone(performance)
+
+    @contextmanager
+    def chain(self, wanted: ChainWanted, within_s: float) -> Iterator[OpenStackChain]:
+        """In the project that the file names."""
+        cloud, deadline = self._connected(), Deadline(within_s)
+        with (
+            self._journalled(cloud, deadline) as made,
+            self._chains.chain(wanted, made, deadline) as standing,
+        ):
+            yield standing
 
     @contextmanager
     def _journalled(self, cloud: Cloud, deadline: Deadline) -> Iterator[journal.Journal]:

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from weir.lab.sut import OpenStackCloud
+from weir.lab.sut import NewFlavor, OpenStackCloud
 from weir.verify.driver import CannotRunError, CloudError, ServerWanted, StackWanted
 
 from .connection import AnsweredError, Cloud, Deadline
@@ -132,8 +132,11 @@ class Building:
         options = self._options
         if options.flavor is not None:
             return self._existing("flavor", options.flavor, self._cloud.sdk.compute.find_flavor)
-        wanted = options.new_flavor
-        assert wanted is not None
+        assert options.new_flavor is not None
+        return self._new_flavor(options.new_flavor)
+
+    def _new_flavor(self, wanted: NewFlavor) -> str:
+        """CannotRunError where this user may make none."""
         made = self._as_administrator(
             "flavors",
             lambda: self._make(
@@ -160,40 +163,50 @@ class Building:
         return {"network": str(network.id), "subnet": str(subnet.id), "router": str(router.id)}
 
     def _servers(self, standing: Standing, wanted: tuple[ServerWanted, ...], public_key: Path) -> None:
+        key, group = self._access(public_key)
+        ports = {one.name: self._port(one.name, standing, group) for one in wanted}
+        known = {name: address(name, port) for name, port in ports.items()}
+        floating = {name: self._floating(name, standing, port) for name, port in ports.items()}
+        for one in wanted:
+            script = _filled(one.user_data, known) if one.user_data else ""
+            made = self._boot(one.name, standing, [ports[one.name]], key, script)
+            standing.servers[one.name] = Server(made, known[one.name], floating[one.name])
+        for name, server in standing.servers.items():
+            self._await(name, server.id)
+
+    def _access(self, public_key: Path) -> tuple[str, str]:
+        """Name of a key pair, and identifier of a group that lets SSH and ICMP in."""
         key = self._make("key pair", "key", public_key=public_key.read_text())
-        group = self._make("security group", "group")
-        for rule in _INGRESS:
+        return str(key.name), self._group("group", _INGRESS)
+
+    def _group(self, part: str, ingress: Sequence[Mapping[str, Any]]) -> str:
+        group = self._make("security group", part)
+        for rule in ingress:
             with self._cloud.asking("open the security group", self._deadline):
                 self._cloud.sdk.network.create_security_group_rule(
                     security_group_id=group.id, direction="ingress", ethertype="IPv4", **rule
                 )
-        ports = {one.name: self._port(one.name, standing, str(group.id)) for one in wanted}
-        known = {name: _address(name, port) for name, port in ports.items()}
-        floating = {
-            name: str(
-                self._make(
-                    "floating address",
-                    f"{name}-floating",
-                    floating_network_id=standing.external,
-                    port_id=port.id,
-                ).floating_ip_address
-            )
-            for name, port in ports.items()
-        }
-        for one in wanted:
-            script = (
-                base64.b64encode(_filled(one.user_data, known).encode()).decode() if one.user_data else None
-            )
-            more: dict[str, Any] = {"user_data": script} if script else {}
-            if self._options.availability_zone:
-                more["availability_zone"] = self._options.availability_zone
-            made = self._make(
-                "server", one.name, image_id=standing.ids["image"], flavor_id=standing.ids["flavor"],
-                key_name=key.name, networks=[{"port": ports[one.name].id}], **more,
-            )  # fmt: skip
-            standing.servers[one.name] = Server(str(made.id), known[one.name], floating[one.name])
-        for name, server in standing.servers.items():
-            self._await(name, server.id)
+        return str(group.id)
+
+    def _floating(self, name: str, standing: Standing, port: Any) -> str:
+        made = self._make(
+            "floating address", f"{name}-floating", floating_network_id=standing.external, port_id=port.id
+        )
+        return str(made.floating_ip_address)
+
+    def _boot(
+        self, name: str, standing: Standing, ports: Sequence[Any], key: str, script: str = "", **more: Any
+    ) -> str:
+        """Begun, not awaited. `script`: that it runs at its start; empty: none."""
+        if script:
+            more["user_data"] = base64.b64encode(script.encode()).decode()
+        if self._options.availability_zone:
+            more["availability_zone"] = self._options.availability_zone
+        made = self._make(
+            "server", name, image_id=standing.ids["image"], flavor_id=standing.ids["flavor"],
+            key_name=key, networks=[{"port": one.id} for one in ports], **more,
+        )  # fmt: skip
+        return str(made.id)
 
     def _port(self, name: str, standing: Standing, group: str) -> Any:
         return self._make(
@@ -219,7 +232,8 @@ class Building:
         self._deadline.until(active, lambda: f"server {name} is still {state}")
 
 
-def _address(name: str, port: Any) -> str:
+def address(name: str, port: Any) -> str:
+    """That the cloud gave the port. CloudError if none."""
     if not port.fixed_ips:
         raise CloudError(f"the port of server {name} was given no address")
     return str(port.fixed_ips[0]["ip_address"])
