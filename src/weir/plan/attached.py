@@ -15,7 +15,8 @@ from weir.base.topology import Topology, namespace, token_of
 from weir.plan.cloud.data_plane import beside_host_step
 from weir.plan.cloud.parts import silent
 from weir.plan.cloud.tester import FIRST_PORT, TO_PORT
-from weir.plan.plan import KERNEL_STALL_US, NETNS_DIRECTORY, frame_size, run_directory
+from weir.plan.plan import KERNEL_STALL_US, NETNS_DIRECTORY, run_directory
+from weir.plan.streams import frame_size
 from weir.protocol.configuration import Configure, PortConfig, TesterArea
 from weir.protocol.errors import refusing
 from weir.protocol.traffic import FlowConfig, StreamConfig, Template, TrafficConfigure
