@@ -12,7 +12,7 @@ from pyroute2 import IPRoute
 from pyroute2.netlink.exceptions import NetlinkError
 
 from weir.base.error import FabricError
-from weir.fabric import namespace
+from weir.fabric import namespace, netlink
 from weir.fabric.links import index
 from weir.fabric.step_handlers import Facts, Site
 from weir.plan import Step
@@ -27,7 +27,7 @@ class Macvlan:
     def lacking(self, params: Mapping[str, Any]) -> str | None:
         """Whether there is such an interface, and it is up."""
         below = str(params["below"])
-        with IPRoute() as here:
+        with netlink.opened(IPRoute) as here:
             found = here.get_links(ifname=below) if here.link_lookup(ifname=below) else ()
         if not found:
             return f"this host has no interface {below}"
@@ -43,7 +43,7 @@ class Macvlan:
         netns, name = params["netns"], params["interface"]
         fd = os.open(namespace.DIRECTORY / netns, os.O_RDONLY | os.O_CLOEXEC)
         try:
-            with IPRoute() as here:
+            with netlink.opened(IPRoute) as here:
                 (below,) = here.link_lookup(ifname=params["below"])
                 here.link(
                     "add",
