@@ -30,10 +30,8 @@ pytestmark = pytest.mark.long
 NOBODY = 65_534
 # May read everything, because the interpreter and this source tree may be in root's home, and write nothing.
 ONLY_READS = "-all,+dac_read_search"
-ORDINARY = (
-    *("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", f"--inh-caps={ONLY_READS}"),
-    *(f"--ambient-caps={ONLY_READS}", f"--bounding-set={ONLY_READS}"),
-)
+ORDINARY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", f"--inh-caps={ONLY_READS}"]
+ORDINARY += [f"--ambient-caps={ONLY_READS}", f"--bounding-set={ONLY_READS}"]
 PATIENCE_S = 60
 """On a machine that others load."""
 WEIR = "import sys; from weir.cli.main import main; sys.exit(main())"
