@@ -57,10 +57,6 @@ SCENARIOS = {
         suite="performance", cases=("pvp_generic", "pvvp_unfiltered"), options=CHAINS,
         performance={"chains": ["PVP", "PVVP"], "techniques": ["generic", "unfiltered"], **LIGHT},
     ),
-    "accelerated": Scenario(
-        suite="performance", options=CHAINS,
-        performance={"chains": ["PVP"], "techniques": ["pinned", "hugepages", "sr-iov", "ovs-dpdk"], **LIGHT},
-    ),
     "member-chain": Scenario(
         suite="performance", member=True, options=CHAINS, performance={"chains": ["PVP"], **LIGHT}
     ),

@@ -106,25 +106,6 @@ def made_ports(name: str) -> list[Exchange]:
     return [one for one in exchange.read(name) if (one.method, one.path) == ("POST", PORTS)]
 
 
-@pytest.mark.long
-def test_what_the_cloud_has_not_is_skipped_with_what_it_said(played: Playing, journals: Path) -> None:
-    with played("accelerated") as cloud:
-        cases = {one.name: one for one in cloud.run().suites[0].cases}
-    assert cloud.replay.strange == []
-    assert {one.outcome for one in cases.values()} == {"skipped"}
-    for name in ("pinned", "hugepages", "sr-iov"):
-        assert f"no host of this cloud has {name}: " in (cases[f"pvp_{name}"].why or "")
-    assert "not known to be at a switch on DPDK: its ports are bound as bridge" in (
-        cases["pvp_ovs-dpdk"].why or ""
-    )
-    assert standing(cloud.replay) == set()
-    assert list(journals.iterdir()) == []
-    specs = [
-        one.sent["extra_specs"] for one in exchange.read("accelerated") if "extra_specs" in (one.sent or {})
-    ]
-    assert specs == [{"hw:cpu_policy": "dedicated"}, {"hw:mem_page_size": "large"}]
-
-
 def test_a_user_who_does_not_own_the_network_has_chains_skipped_for_that_reason(played: Playing) -> None:
     with played("member-chain") as cloud:
         found = cloud.case()
