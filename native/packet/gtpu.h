@@ -71,7 +71,7 @@ weir_gtpu_parse_user(const uint8_t *at, uint32_t bytes, struct weir_gtpu *gtpu)
 		uint8_t option[3];
 		uint8_t extension[2];
 		uint8_t type, qfi, next;
-	} const *header = (const void *)at;
+	} __rte_packed const *header = (const void *)at;
 	uint32_t length;
 
 	static_assert(sizeof(*header) == 16, "as on the wire");
