@@ -24,8 +24,10 @@ def slow_files() -> list[str]:
 def run_by_targets() -> set[str]:
     """Files and folders that a recipe gives to `pytest -m slow`."""
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8").replace("\\\n", " ")
+    for name, value in re.findall(r"^(\w+) := (.*)$", makefile, re.MULTILINE):
+        makefile = makefile.replace(f"$({name})", value)
     recipes = re.findall(r"^\t.*-m pytest (.* )?-m slow (.*)$", makefile, re.MULTILINE)
-    return {word for _, words in recipes for word in words.split() if word.startswith("tests/")}
+    return {place for _, words in recipes for place in re.findall(r"tests/[\w/.]*\w", words)}
 
 
 @pytest.mark.parametrize("file", slow_files())

@@ -27,6 +27,7 @@ ELSEWHERE = {
     "host/device_checks.py": "the subject of a finding about cards",
     "lab/performance.py": "how the paper calls ways to build a chain in any cloud",
     "verify/drivers/local_chain.py": "likewise, those that this cloud does not have",
+    "verify/drivers/openstack/chain_building.py": "likewise, what each asks of ports and flavors",
     "planning/calibration/drawing.py": "what stored models say of their switch",
 }
 WIRES = "direct"  # the model and the placement are of wires unless somebody says otherwise

@@ -111,7 +111,7 @@ def test_it_needs_root(ran: Ran, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     done = runner.invoke(app, ["exec", FIRST, "left", "--", "true"])
     assert (done.exit_code, ran) == (3, [])
-    assert "need root" in done.stderr
+    assert "needs root" in done.stderr
 
 
 def test_inspect_shows_the_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
