@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.each_file import each_file
 from weir.procedures import PROCEDURES
 from weir.report import FORMATS
 from weir.report.blocks import new_console
@@ -142,7 +143,7 @@ def name(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=name)
+@each_file(SOURCES)
 def test_a_part_imports_only_the_parts_that_it_may_know(path: Path) -> None:
     part = part_of(path)
     if part in ("", "procedures", "cli"):
@@ -175,13 +176,13 @@ def test_netlink_sockets_are_made_where_ctrl_c_waits(path: Path) -> None:
     assert made == [], f"{name(path)} makes sockets of {kinds} in lines {made}: use netlink.opened"
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=name)
+@each_file(SOURCES)
 def test_nothing_but_commands_imports_the_command_line(path: Path) -> None:
     if part_of(path) != "cli" and not is_command(path):
         assert not [module for module in imports_of(path) if module.startswith("weir.cli")]
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=name)
+@each_file(SOURCES)
 def test_nothing_but_its_command_imports_the_pages_that_are_served(path: Path) -> None:
     if part_of(path) != "web" and path != PACKAGE / "cli" / "serve.py":
         assert not [module for module in imports_of(path) if f"{module}.".startswith("weir.web.")]
@@ -214,7 +215,7 @@ def is_section(path: Path) -> bool:
     return path.stem.startswith("section") or path.stem == "text"
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=name)
+@each_file(SOURCES)
 def test_only_commands_and_sections_of_a_procedure_are_reached_from_outside(path: Path) -> None:
     """And those by name, from the list in weir.procedures."""
     if part_of(path) in ("procedures", "cli"):
@@ -229,7 +230,7 @@ def test_only_commands_and_sections_of_a_procedure_are_reached_from_outside(path
     assert not others - allowed, name(path)
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=name)
+@each_file(SOURCES)
 def test_only_fabric_touches_the_system(path: Path) -> None:
     touching = {module.split(".")[0] for module in imports_of(path)} & SYSTEM_MODULES
     if part_of(path) not in MAY_TOUCH_SYSTEM | {"cli"}:
@@ -238,12 +239,12 @@ def test_only_fabric_touches_the_system(path: Path) -> None:
         )
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=name)
+@each_file(SOURCES)
 def test_the_product_never_imports_scapy(path: Path) -> None:
     assert "scapy" not in {module.split(".")[0] for module in imports_of(path)}
 
 
-@pytest.mark.parametrize("path", C_FILES, ids=name)
+@each_file(C_FILES)
 def test_c_rooms_include_only_what_lies_below_them(path: Path) -> None:
     room = path.relative_to(NATIVE).parts
     if room[0] not in C_MAY_INCLUDE:

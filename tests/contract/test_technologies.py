@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.contributing import copied, perform
+from tests.each_file import each_file
 from weir.base.step import Step
 from weir.lab import Lab, load_lab
 from weir.plan import build_topology, deployment_id, steps
@@ -55,9 +56,7 @@ def names_in(path: Path) -> set[str]:
     return {str(node.value) for node in constants if isinstance(node.value, str)} & set(TECHNOLOGIES)
 
 
-@pytest.mark.parametrize(
-    "path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: str(path.relative_to(PACKAGE))
-)
+@each_file(sorted(PACKAGE.rglob("*.py")))
 def test_only_its_own_file_names_a_technology(path: Path) -> None:
     place = path.relative_to(PACKAGE).as_posix()
     if place.startswith("technology/") or place in ELSEWHERE:
