@@ -82,7 +82,7 @@ demo: setup ## the main job: labs/switching, quick; table here, HTML report in r
 # --- quality ------------------------------------------------------------------------------------------------
 
 .PHONY: test
-test: ## lint, types, C tests and those of Python that are quick, ten minutes; what was skipped, and why, comes last
+test: ## lint, types, C tests and those of Python that are quick, twelve minutes; what was skipped, and why, comes last
 	@rm -f $(MESON_JUNIT) $(PYTEST_JUNIT)
 	@status=0; { $(MAKE) --no-print-directory --jobs=2 --output-sync=target lint test-native && \
 		$(MAKE) --no-print-directory test-python; } || status=$$?; \

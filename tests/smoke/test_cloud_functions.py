@@ -27,7 +27,7 @@ from .clouds import (
     udp,
 )
 
-pytestmark = NEEDS_CLOUDS
+pytestmark = [*NEEDS_CLOUDS, pytest.mark.long]
 
 TIMES = 5
 CHAIN = ("blue.dpi", "blue.firewall")

@@ -23,6 +23,7 @@ from .clouds import NEEDS_CLOUDS, StandingCloud, standing
 
 pytestmark = [
     *NEEDS_CLOUDS,
+    pytest.mark.long,
     pytest.mark.skipif(lacking() is not None, reason=f"no system for instances: {lacking()}"),
     pytest.mark.skipif(shutil.which("ssh") is None, reason="openssh-client is not installed"),
 ]

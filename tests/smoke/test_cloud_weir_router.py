@@ -14,7 +14,7 @@ from weir.base.cloud import OUTSIDE
 
 from .clouds import CLOSED, NEEDS_CLOUDS, OPEN, StandingCloud, frames, standing
 
-pytestmark = NEEDS_CLOUDS
+pytestmark = [*NEEDS_CLOUDS, pytest.mark.long]
 
 INGRESS = [{"protocol": "tcp", "ports": [OPEN, OPEN]}, {"protocol": "icmp"}]
 CLOUD = {
