@@ -3,11 +3,8 @@
 
 #include <stddef.h>
 
-/* First byte: version 1, protocol type GTP (not GTP'); section 5.1. */
-#define VERSION_AND_TYPE 0x30
 #define VERSION_AND_TYPE_MASK 0xf0
 #define ANY_OPTION 0x07
-#define HAS_EXTENSION 0x04
 #define HAS_SEQUENCE 0x02
 #define COMPREHENSION_REQUIRED 0x80 /* of the endpoint; figure 5.2.1-2 */
 
@@ -43,7 +40,8 @@ weir_gtpu_parse(const uint8_t *at, uint32_t bytes, struct weir_gtpu *gtpu)
 	uint32_t offset = sizeof(*header), end;
 
 	*gtpu = (struct weir_gtpu){.qfi = WEIR_GTPU_NO_QFI};
-	if (bytes < offset || (header->gtp_hdr_info & VERSION_AND_TYPE_MASK) != VERSION_AND_TYPE)
+	if (bytes < offset ||
+	    (header->gtp_hdr_info & VERSION_AND_TYPE_MASK) != WEIR_GTPU_VERSION_AND_TYPE)
 		return false;
 	end = offset + rte_be_to_cpu_16(header->plen);
 	if (end > bytes)
@@ -56,7 +54,7 @@ weir_gtpu_parse(const uint8_t *at, uint32_t bytes, struct weir_gtpu *gtpu)
 			return false;
 		if ((header->gtp_hdr_info & HAS_SEQUENCE) != 0)
 			gtpu->sequence = rte_be_to_cpu_16(option->sqn);
-		if ((header->gtp_hdr_info & HAS_EXTENSION) != 0)
+		if ((header->gtp_hdr_info & WEIR_GTPU_HAS_EXTENSION) != 0)
 			offset = walk_extensions(at, end, offset, option->next_ext, gtpu);
 	}
 	gtpu->payload_offset = (uint16_t)offset;
@@ -80,7 +78,8 @@ outer_of(uint32_t from_ip, uint32_t to_ip, uint16_t behind)
 		.udp = {.src_port = RTE_BE16(WEIR_GTPU_PORT),
 			.dst_port = RTE_BE16(WEIR_GTPU_PORT),
 			.dgram_len = rte_cpu_to_be_16(udp_bytes)},
-		.gtp = {.gtp_hdr_info = VERSION_AND_TYPE, .plen = rte_cpu_to_be_16(behind)},
+		.gtp = {.gtp_hdr_info = WEIR_GTPU_VERSION_AND_TYPE,
+			.plen = rte_cpu_to_be_16(behind)},
 	};
 
 	outer.ip.hdr_checksum = rte_ipv4_cksum(&outer.ip);
@@ -99,7 +98,7 @@ weir_gtpu_prepare(const struct weir_gtpu_path *path)
 	outer->gtp.msg_type = WEIR_GTPU_G_PDU;
 	if (path->qfi != WEIR_GTPU_NO_QFI) {
 		prepared.bytes = sizeof(*outer);
-		outer->gtp.gtp_hdr_info |= HAS_EXTENSION;
+		outer->gtp.gtp_hdr_info |= WEIR_GTPU_HAS_EXTENSION;
 		outer->option.next_ext = WEIR_GTPU_PDU_SESSION_CONTAINER;
 		outer->container.ext_hdr_len = 1;
 		outer->container.type = path->container_type;

@@ -33,6 +33,10 @@ enum weir_gtpu_message {
 	WEIR_GTPU_G_PDU = 255,
 };
 
+/* The first byte: version 1, protocol type GTP (not GTP'), and flags; section 5.1. */
+#define WEIR_GTPU_VERSION_AND_TYPE 0x30
+#define WEIR_GTPU_HAS_EXTENSION 0x04
+
 #define WEIR_GTPU_PDU_SESSION_CONTAINER 0x85 /* figure 5.2.1-3 */
 #define WEIR_GTPU_QFI_MAX 63		     /* TS 38.415, section 5.5.3.3: six bits */
 #define WEIR_GTPU_NO_QFI UINT8_MAX
@@ -62,8 +66,9 @@ bool weir_gtpu_parse(const uint8_t *at, uint32_t bytes, struct weir_gtpu *gtpu);
 static inline bool
 weir_gtpu_parse_user(const uint8_t *at, uint32_t bytes, struct weir_gtpu *gtpu)
 {
-	const uint16_t begin =
-		RTE_BE16(0x34 << 8 | WEIR_GTPU_G_PDU); /* an extension, no sequence */
+	const uint16_t begin = RTE_BE16(
+		(WEIR_GTPU_VERSION_AND_TYPE | WEIR_GTPU_HAS_EXTENSION) << 8 | WEIR_GTPU_G_PDU);
+	const uint32_t behind = sizeof(struct rte_gtp_hdr); /* its length counts from there */
 	const uint16_t extension = RTE_BE16(WEIR_GTPU_PDU_SESSION_CONTAINER << 8 | 1);
 	struct {
 		uint16_t begin, length;
@@ -79,12 +84,12 @@ weir_gtpu_parse_user(const uint8_t *at, uint32_t bytes, struct weir_gtpu *gtpu)
 		     memcmp(header->extension, &extension, sizeof(extension)) != 0))
 		return weir_gtpu_parse(at, bytes, gtpu);
 	length = rte_be_to_cpu_16(header->length);
-	if (unlikely(length < 8 || length + 8 > bytes))
+	if (unlikely(length < sizeof(*header) - behind || length + behind > bytes))
 		return false;
 	*gtpu = (struct weir_gtpu){
 		.teid = rte_be_to_cpu_32(header->teid),
 		.payload_offset = sizeof(*header),
-		.payload_bytes = (uint16_t)(length - 8),
+		.payload_bytes = (uint16_t)(length + behind - sizeof(*header)),
 		.message = WEIR_GTPU_G_PDU,
 		.qfi = header->qfi & WEIR_GTPU_QFI_MAX,
 	};
