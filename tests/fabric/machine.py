@@ -4,6 +4,7 @@ in directories, settings are files of a tree. Weirs on it are real processes, wh
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
@@ -184,6 +185,7 @@ class Machine:
         """Its pid; it may not have ended."""
         pid = os.fork()
         if pid == 0:
+            gc.disable()  # it touches all of pytest's objects, whose pages would be copied
             code = 1
             try:
                 self._fuse = fuse

@@ -18,7 +18,7 @@ pytestmark = [
 DURATION_S = 0.1
 
 
-@pytest.mark.parametrize("chain", ["PVP", "PVVP"])
+@pytest.mark.parametrize("chain", ["PVP", pytest.param("PVVP", marks=pytest.mark.long)])
 @pytest.mark.parametrize("technology", EACH)
 @pytest.mark.usefixtures("run_root")
 def test_overload_is_accounted_for_to_the_packet(technology: str, chain: str) -> None:

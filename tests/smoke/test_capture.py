@@ -59,7 +59,7 @@ def lab_of(technology: str, **capture: object) -> Lab:
     return tiny.model_copy(update={"traffic": traffic, "tester": tester})
 
 
-@pytest.mark.parametrize("technology", ["direct", "linux-bridge"])
+@pytest.mark.parametrize("technology", [pytest.param("direct", marks=pytest.mark.long), "linux-bridge"])
 def test_every_frame_of_a_capture_is_accounted_for(technology: str, capture: Path) -> None:
     trials = trials_of(lab_of(technology, left=str(capture)), 8, LOAD_PPS, DURATION_S, drain_ms=300)
     assert [trial.unaccounted for trial in trials] == [0] * 8

@@ -113,7 +113,9 @@ def test_every_connection_is_completed(tmp_path: Path, technology: str, function
     assert trial.transaction.packets == clients.transactions
 
 
-@pytest.mark.parametrize("function", ["firewall", "nat", "lb"])
+@pytest.mark.parametrize(
+    "function", ["firewall", *(pytest.param(one, marks=pytest.mark.long) for one in ("nat", "lb"))]
+)
 def test_every_transaction_at_a_rate_of_its_own_is_completed_or_missed(tmp_path: Path, function: str) -> None:
     """TCP sessions and UDP exchanges that stay open; a stop of the machine leaves none of them idle."""
     lab = lab_of(tmp_path, "linux-bridge", function, "drain_s: 20, held: 50, ")

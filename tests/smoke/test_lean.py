@@ -67,6 +67,7 @@ def test_an_ordinary_user_measures_l2fwd_and_gets_what_the_schema_says(measured:
     )
 
 
+@pytest.mark.long
 def test_first_packets_and_later_ones_of_l2fwd_execute_the_same_instructions(measured: str) -> None:
     result = LeanResult.model_validate_json(measured)
     assert result.first is not None

@@ -41,6 +41,7 @@ def run(tmp_path: Path, root: Path) -> Iterator[Run]:
     started.remove()
 
 
+@pytest.mark.long
 def test_of_a_killed_run_nothing_is_left_without_another_weir(run: Run, root: Path) -> None:
     run.until_trials(2)
     run.send(signal.SIGKILL)

@@ -86,7 +86,7 @@ def accounted(trial: Trial) -> None:
     [
         pytest.param("gre", "bridge-filter", 1, marks=pytest.mark.long),
         pytest.param("vxlan", "ovs-conntrack", 2, marks=pytest.mark.long),
-        ("vlan", "none", 2),
+        pytest.param("vlan", "none", 2, marks=pytest.mark.long),
     ],
 )
 def test_what_each_tenant_sends_arrives_or_is_lost_at_a_device_that_says_so(

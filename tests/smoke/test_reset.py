@@ -32,7 +32,11 @@ AFTER_S = 0.2
 
 @pytest.mark.parametrize(
     ("technology", "whole_s"),
-    [("linux-bridge", 0.6), ("ovs", 1.2), pytest.param("ovs-dpdk", 5.0, marks=pytest.mark.long)],
+    [
+        ("linux-bridge", 0.6),
+        pytest.param("ovs", 1.2, marks=pytest.mark.long),
+        pytest.param("ovs-dpdk", 5.0, marks=pytest.mark.long),
+    ],
 )
 def test_frames_pass_again_after_a_reset(technology: str, whole_s: float, surroundings: Surroundings) -> None:
     trials: list[Trial] = []

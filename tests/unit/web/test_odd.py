@@ -52,6 +52,7 @@ def test_no_path_and_no_query_is_a_defect(
     assert answer.status_code in {200, 307, 400, 404}
 
 
+@pytest.mark.long
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(raw=st.binary(max_size=40))
 def test_no_bytes_of_a_path_are_a_defect(weir: TestClient, raw: bytes) -> None:

@@ -64,6 +64,7 @@ def own_groups(replay: Replay) -> set[str]:
     }
 
 
+@pytest.mark.long
 def test_nine_of_nine_pass_as_on_the_recorded_cloud_and_nothing_is_changed_but_what_they_made(
     played: Playing, journals: Path
 ) -> None:
