@@ -82,13 +82,7 @@ def _parts(comparisons: Sequence[Comparison]) -> Iterator[RenderableType]:
 
 
 def _table(title: str, found: Sequence[Factor]) -> RenderableType:
-    out = blocks.table(title)
-    out.add_column("Technology", no_wrap=True)
-    for head in ("Frame", ""):
-        out.add_column(head, overflow="fold")
-    out.add_column("side", no_wrap=True)
-    for head in ("value", "change", "95 % interval", "n", ""):
-        out.add_column(head, justify="right", no_wrap=True)
+    out = text.factors_table(title, "side", "value")
     for one in found:
         out.add_row(
             Text(one.way),

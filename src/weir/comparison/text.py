@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from rich.console import Console, Group, RenderableType
+from rich.table import Table
 from rich.text import Text
 
 from weir.report import blocks, numbers, rates, summary
@@ -80,13 +81,19 @@ def runs(when: str, of: Iterable[ComparedRun]) -> Iterator[Text]:
         yield Text(f"{when:6}  {run.id} · {kind} of {run.lab} · {run.started_at[:16]} · Weir {run.weir}")
 
 
-def _table(title: str, changes: list[Change]) -> RenderableType:
+def factors_table(title: str, *heads: str) -> Table:
+    """Without rows: the factors, then what `heads` name, then what became of it."""
     out = blocks.table(title)
     out.add_column("Technology", no_wrap=True)
     for head in ("Frame", ""):
         out.add_column(head, overflow="fold")
-    for head in ("before", "after", "change", "95 % interval", "n", ""):
+    for head in (*heads, "change", "95 % interval", "n", ""):
         out.add_column(head, justify="right", no_wrap=True)
+    return out
+
+
+def _table(title: str, changes: list[Change]) -> RenderableType:
+    out = factors_table(title, "before", "after")
     for change in changes:
         out.add_row(
             Text(change.way),

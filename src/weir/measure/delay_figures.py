@@ -16,8 +16,9 @@ from weir.protocol.traffic_results import (
     JitterSummary,
     LatencySummary,
 )
+from weir.results.delay import Gaps, Latency
 from weir.results.result import Ipdv, Jitter, Pdv
-from weir.results.trial import Gaps, Latency, StreamCount
+from weir.results.trial import StreamCount
 
 SHARES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999, "p9999": 0.9999}
 _QUANTILES = (*SHARES, "max")

@@ -8,7 +8,8 @@ of their payload a second, as its goal says.
 from __future__ import annotations
 
 from weir.base.record import Record
-from weir.results.trial import AreaLoad, Drop, Latency
+from weir.results.delay import Latency
+from weir.results.trial import AreaLoad, Drop
 
 
 class ConnectionLedger(Record):

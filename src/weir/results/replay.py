@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from weir.base.record import Record
-from weir.results.trial import Latency
+from weir.results.delay import Latency
 
 
 class CaptureSent(Record):

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal
 
 from weir.base.record import Record
 from weir.base.topology import Topology
+from weir.results.delay import Ipdv, Jitter, Latency, Pdv
 from weir.results.document import Document
 from weir.results.fingerprint import Fingerprint, MachineBest
 from weir.results.migration import Migration
@@ -25,11 +26,7 @@ from weir.results.trial import (
     CoreLoad,
     CoreSpeed,
     Drop,
-    Ipdv,
-    Jitter,
-    Latency,
     PathLoad,
-    Pdv,
     PollingLoad,
     StageLoad,
     Stall,

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Literal
 
 from weir.base.record import Record
-from weir.results.trial import Latency
+from weir.results.delay import Latency
 
 
 class Deviation(Record):

@@ -11,7 +11,8 @@ from __future__ import annotations
 from typing import Literal
 
 from weir.base.record import Record
-from weir.results.trial import Drop, Ipdv, Jitter, Latency, Pdv, Stall, Trial
+from weir.results.delay import Ipdv, Jitter, Latency, Pdv
+from weir.results.trial import Drop, Stall, Trial
 
 
 class SoakStream(Record):

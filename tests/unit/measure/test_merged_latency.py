@@ -9,7 +9,8 @@ import statistics
 import pytest
 
 from weir.measure.delay_figures import merged_latency
-from weir.results.trial import Latency, StreamCount
+from weir.results.delay import Latency
+from weir.results.trial import StreamCount
 
 
 def trial(delays_us: list[float], *, kept: bool = True) -> StreamCount:

@@ -22,8 +22,8 @@ from weir.report.sections import (
     Section,
 )
 from weir.results.connections import Connections, ConnectionsFound
+from weir.results.delay import Latency
 from weir.results.result import Case, Result, Setup
-from weir.results.trial import Latency
 
 NAME = "connections"
 HEAD = (

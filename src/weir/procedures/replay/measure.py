@@ -17,9 +17,9 @@ from weir.measure.tester import ANNOUNCE_FRAMES, Traffic
 from weir.measure.trial import TrialRunner
 from weir.protocol.traffic import Shape, TrafficConfigure
 from weir.protocol.traffic_results import CaptureFacts
+from weir.results.delay import Latency
 from weir.results.replay import CaptureSent, Replay
 from weir.results.result import Case, StreamCount, Trial
-from weir.results.trial import Latency
 
 NAME = "replay"
 MARGIN_S = 0.01

@@ -16,8 +16,8 @@ from weir.base.si import NS_PER_US
 from weir.measure import delay_figures
 from weir.measure.delay_figures import SHARES, Buckets, coarse_us, difference, merged, quantiles
 from weir.protocol.traffic_results import IpdvSummary, LatencySummary, StreamInterval
+from weir.results.delay import Jitter
 from weir.results.soak import SoakInterval, SoakPrefix, SoakStream
-from weir.results.trial import Jitter
 
 
 @dataclass
