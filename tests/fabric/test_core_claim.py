@@ -46,6 +46,16 @@ def kept() -> Journal:
     return journal
 
 
+def test_what_another_version_describes_otherwise_may_poll_on_any_core(kept: Journal) -> None:
+    head, *rest = kept.path.read_text().splitlines()
+    document = json.loads(head)
+    document["begin"]["word_of_tomorrow"] = 1
+    kept.path.write_text("\n".join([json.dumps(document), *rest, ""]))
+    with pytest.raises(FabricError, match="so nobody knows on which cores it polls") as refused:
+        CoreClaim.of([7])
+    assert refused.value.fix == f"take it down with `weir destroy {FIRST}`"
+
+
 class Other:
     """Another weir that has cores, until it is killed."""
 

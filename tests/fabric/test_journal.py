@@ -284,6 +284,54 @@ def test_a_journal_of_another_version_is_named_and_left(run_root: Path) -> None:
         assert path.exists()
 
 
+def described_otherwise(path: Path) -> None:
+    """As a Weir does whose topology has a word more."""
+    head, *rest = path.read_text().splitlines()
+    document = json.loads(head)
+    document["begin"]["word_of_tomorrow"] = 1
+    path.write_text("\n".join([json.dumps(document), *rest, ""]))
+
+
+def test_what_another_version_describes_otherwise_is_named_and_can_be_taken_down(run_root: Path) -> None:
+    journal = Journal.begin(topology())
+    journal.write({"keep": True})
+    journal.close()
+    described_otherwise(run_root / f"{DEPLOYMENT}.journal")
+    (found,) = deployments()
+    assert found.state() == "kept"
+    why = str(found.unreadable())
+    assert why.startswith(
+        f"{DEPLOYMENT} was deployed by another version of Weir, which describes it otherwise"
+    )
+    assert why.endswith(f"take it down with `weir destroy {DEPLOYMENT}`")
+    with pytest.raises(FabricError, match="word_of_tomorrow"):
+        _ = found.topology
+    found.destroy()
+    assert deployments() == []
+
+
+def test_what_a_killed_other_version_left_is_taken_down(run_root: Path) -> None:
+    Journal.begin(topology()).close()
+    described_otherwise(run_root / f"{DEPLOYMENT}.journal")
+    assert clean_leftovers() == [DEPLOYMENT]
+
+
+def test_what_only_has_the_name_of_a_journal_hides_none(run_root: Path) -> None:
+    Journal.begin(topology()).close()
+    (run_root / "folder-1.journal").mkdir()
+    os.mkfifo(run_root / "pipe-1.journal")
+    assert [one.id for one in deployments()] == [DEPLOYMENT]
+    assert clean_leftovers() == [DEPLOYMENT]
+
+
+def test_facts_of_no_step_are_nobodys() -> None:
+    journal = Journal.begin(topology())
+    journal.write({"facts": {"pid": 1}})
+    assert journal.standing() == []
+    journal.close()
+    assert clean_leftovers() == [DEPLOYMENT]
+
+
 def test_a_kept_one_is_no_leftover_whoever_comes_first(run_root: Path) -> None:
     """Between its `keep` and its maker's end, too: nobody decides without the lock."""
     journal = Journal.begin(topology())

@@ -38,6 +38,27 @@ def until(happened: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
+def test_a_stranger_whose_folder_it_worked_in_takes_no_part_when_it_is_taken_down(tmp_path: Path) -> None:
+    here, run = tmp_path / "here", tmp_path / "run"
+    (here / "weir").mkdir(parents=True)
+    planted = f"open({str(tmp_path / 'planted')!r}, 'w').close()\n"
+    (here / "weir/__init__.py").write_text(planted)
+    (here / "typing.py").write_text(planted)
+    code = f"""import os, time
+from tests.fabric.test_core_claim import topology
+from weir.fabric import lifeline
+from weir.fabric.journal import Journal
+os.environ["WEIR_RUN_DIR"] = {str(run)!r}
+os.environ.pop(lifeline.OFF, None)
+os.chdir({str(here)!r})
+lifeline.hold()
+journal = Journal.begin(topology())
+time.sleep(600)"""
+    killed_when(code, lambda: bool(list(run.glob("*.journal"))), tmp_path)
+    until(lambda: not list(run.glob("*.journal")))
+    assert not (tmp_path / "planted").exists()
+
+
 def test_a_tool_carries_the_marker_and_ends_with_its_maker(tmp_path: Path) -> None:
     marker = f"lab-{os.getpid():08x}/ovs-tools"
     code = f"""from weir.fabric.process import run_tool

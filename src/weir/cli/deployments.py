@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weir.cli.exits import USAGE, CommandError
+from weir.cli.exits import ENVIRONMENT, USAGE, CommandError
 
 if TYPE_CHECKING:
-    from weir.base.cloud import CloudTopology
     from weir.fabric import Deployment
 
 DeploymentId = Annotated[
@@ -37,11 +36,21 @@ def one_of(deployments: Sequence[Deployment], wanted: str | None) -> Deployment:
 
 def standing(found: Sequence[Deployment], lab: str) -> tuple[str, list[Deployment]]:
     """What a lab's file, its directory or an id names: the lab's name or the id, and the deployments.
-    CommandError where there is neither."""
+    CommandError where there is neither, or another version of Weir made what is named."""
     readable = [one for one in found if one.unreadable() is None]
+    others = [one for one in found if one not in readable]
+    _refuse([one for one in others if one.id == lab])
     named = [one for one in readable if one.id == lab]
     name = lab if named else _lab_name(lab, [one.id for one in readable])
-    return name, named or [one for one in readable if _lab_of(one) == name]
+    of_lab = named or [one for one in readable if _lab_of(one) == name]
+    if not of_lab:
+        _refuse([one for one in others if one.id.rpartition("-")[0] == name])
+    return name, of_lab
+
+
+def _refuse(unreadable: Sequence[Deployment]) -> None:
+    for one in unreadable:
+        raise CommandError(str(one.unreadable()), ENVIRONMENT)
 
 
 def only(name: str, found: Sequence[Deployment], lab: str) -> Deployment:
@@ -53,15 +62,8 @@ def only(name: str, found: Sequence[Deployment], lab: str) -> Deployment:
 
 
 def _lab_of(deployment: Deployment) -> str | None:
-    about = cloud_of(deployment) or deployment.topology
+    about = deployment.cloud or deployment.topology
     return about.lab if about is not None else None
-
-
-def cloud_of(deployment: Deployment) -> CloudTopology | None:
-    """What it is of a cloud; None: a chain."""
-    from weir.fabric import cloud
-
-    return cloud.cloud_of(deployment)
 
 
 def of_tenants(lab: str) -> bool:

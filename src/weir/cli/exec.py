@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weir.cli.deployments import cloud_of, of_tenants, only, standing
+from weir.cli.deployments import of_tenants, only, standing
 from weir.cli.exits import USAGE, CommandError
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _one(found: Sequence[Deployment], lab: str) -> Deployment:
 
 def _hosts(deployment: Deployment) -> list[str]:
     """What commands can run in."""
-    cloud = cloud_of(deployment)
+    cloud = deployment.cloud
     if cloud is not None:
         return list(cloud.hosts())
     return [host.side for host in deployment.topology.end_hosts] if deployment.topology is not None else []
@@ -86,7 +86,7 @@ def _place(deployment: Deployment, name: str) -> CommandPlace:
         raise CommandError(
             f"{deployment.id} has no host {name!r}; it has {listed}{more}{did_you_mean(name, known)}", USAGE
         )
-    cloud = cloud_of(deployment)
+    cloud = deployment.cloud
     if cloud is not None:
         from weir.fabric.cloud.place import in_cloud
 

@@ -32,7 +32,6 @@ def inspect(
 ) -> None:
     """Show what is deployed: nodes, ports, links, cores, and the counters of weir-dp."""
     from weir import fabric
-    from weir.fabric.cloud import cloud_of
 
     found = fabric.deployments()
     if deployment_id is None and len(found) != 1:
@@ -42,7 +41,7 @@ def inspect(
     if deployment.unreadable() is not None or (deployment.tuning is not None and not as_json):
         print(_overview([deployment]))
         return
-    cloud = cloud_of(deployment)
+    cloud = deployment.cloud
     if cloud is not None:
         from weir.cli.cloud import cloud_summary, show_cloud
 
@@ -75,9 +74,8 @@ def _summary(deployment: Deployment) -> dict[str, Any]:
     why = deployment.unreadable()
     if why is not None:
         return {"id": deployment.id, "run_dir": str(deployment.run_dir), "unreadable": why}
-    from weir.fabric.cloud import cloud_of
 
-    topology, cloud = deployment.topology, cloud_of(deployment)
+    topology, cloud = deployment.topology, deployment.cloud
     return {
         "id": deployment.id,
         "run_dir": str(deployment.run_dir),
@@ -106,9 +104,8 @@ def _what(deployment: Deployment) -> str:
         from weir.base.cores import named_cpus
 
         return f"this host, tuned for {deployment.tuning.lab} on {named_cpus(deployment.tuning.cpus)}"
-    from weir.fabric.cloud import cloud_of
 
-    cloud = cloud_of(deployment)
+    cloud = deployment.cloud
     if cloud is not None:
         from weir.cli.cloud import said
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from weir.base.error import FabricError
 from weir.base.topology import Topology
 from weir.fabric import stop_signals
-from weir.fabric.journal import SUFFIX, Journal, root
+from weir.fabric.journal import SUFFIX, Journal, journals, root
 from weir.fabric.lock import LOCK_SUFFIX, Lock
 from weir.fabric.outside.watch import taking_part
 
@@ -181,6 +181,7 @@ def _running(core: int, cores: Collection[int]) -> Holder:
 
 def _standing(cores: Collection[int]) -> Iterator[Holder]:
     """What has such cores by its journal. Not what a killed weir has left: that is taken down first."""
+    yield from _undescribed()
     for journal, shared in _overlapping(cores):
         does = f"{_id(journal)} polls on {_named(shared)}"
         if journal.kept():
@@ -199,12 +200,24 @@ def _standing(cores: Collection[int]) -> Iterator[Holder]:
 def _overlapping(cores: Collection[int]) -> Iterator[tuple[Journal, list[int]]]:
     """Journals of deployments that have some of these cores, and which. Tuned hosts poll on none, and what
     another version of Weir has deployed cannot be read."""
-    for path in sorted(root().glob(f"*{SUFFIX}")):
+    for path in journals():
         with suppress(FabricError), closing(Journal(path)) as journal:  # it may be gone by now
-            head = journal.header()
-            its = taking_part(Topology.model_validate(head["begin"])) if "begin" in head else frozenset()
+            topology = journal.about("begin", Topology)
+            its = taking_part(topology) if topology is not None else frozenset()
             if its & set(cores):
                 yield journal, sorted(its & set(cores))
+
+
+def _undescribed() -> Iterator[Holder]:
+    """What stands and may poll on any core: another version of Weir describes it otherwise."""
+    for path in journals():
+        with suppress(FabricError), closing(Journal(path)) as journal:
+            if "begin" not in journal.header() or not journal.kept():
+                continue
+            try:
+                journal.about("begin", Topology)
+            except FabricError as error:
+                yield Holder(f"{error.message}; so nobody knows on which cores it polls", error.fix)
 
 
 def _id(journal: Journal) -> str:

@@ -15,7 +15,7 @@ from weir.base.step import StepKind
 from weir.base.topology import Topology
 from weir.fabric import lifeline, stop_signals
 from weir.fabric.core_claim import CoreClaim, remove_free_locks
-from weir.fabric.journal import SUFFIX, Entry, Journal, root
+from weir.fabric.journal import SUFFIX, Entry, Journal, journals, root
 from weir.fabric.lock import LOCK_SUFFIX, Lock
 from weir.fabric.outside.watch import taking_part
 from weir.fabric.standing_deployment import StandingDeployment
@@ -200,7 +200,7 @@ class Deployment(StandingDeployment):
 
     def state(self) -> Literal["kept", "in use", "abandoned", "unreadable"]:
         """What becomes of it if nobody does anything. Any user may ask."""
-        if self.unreadable() is not None:
+        if self.foreign() is not None:
             return "unreadable"
         if self._journal.kept():
             return "kept"
@@ -220,7 +220,7 @@ class Deployment(StandingDeployment):
         """
         if not self._journal.lock():
             return False
-        if self._journal.kept() or self.unreadable() is not None:
+        if self._journal.kept() or self.foreign() is not None:
             self._journal.unlock()
             return False
         return True
@@ -229,7 +229,7 @@ class Deployment(StandingDeployment):
 def deployments() -> list[Deployment]:
     """All that have a journal, whole or not."""
     found = []
-    for path in sorted(root().glob(f"*{SUFFIX}")):
+    for path in journals():
         try:
             found.append(Deployment(Journal(path)))
         except FabricError:

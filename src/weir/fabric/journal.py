@@ -16,9 +16,9 @@ import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from weir.base.error import FabricError
 from weir.base.record import fault_text
@@ -36,11 +36,17 @@ VERSION = 1
 _RESERVED_BYTES = 64 * 1024
 _HEADERS = {"Topology": "begin", "Tuning": "tune", "CloudTopology": "cloud"}
 """By the name of the class: few commands know them all."""
+_Described = TypeVar("_Described", bound=BaseModel)
 
 
 def root() -> Path:
     """Where run directories and journals are: $WEIR_RUN_DIR, or /run/weir."""
     return Path(os.environ.get("WEIR_RUN_DIR") or "/run/weir")
+
+
+def journals() -> list[Path]:
+    """All that there are, in the order of their names; what only has such a name is none."""
+    return sorted(path for path in root().glob(f"*{SUFFIX}") if path.is_file())
 
 
 @dataclass
@@ -187,6 +193,22 @@ class Journal:
             )
         return found
 
+    def about(self, kind: str, model: type[_Described]) -> _Described | None:
+        """What stands, where the header is of that kind. FabricError if another version of Weir, with other
+        words for it, made it: this one can only take it down."""
+        said = self.header().get(kind)
+        if said is None:
+            return None
+        try:
+            return model.model_validate(said)
+        except ValidationError as error:
+            name = self.path.name.removesuffix(SUFFIX)
+            raise FabricError(
+                f"{name} was deployed by another version of Weir, which describes it otherwise: "
+                f"{fault_text(error)}",
+                f"take it down with `weir destroy {name}`",
+            ) from error
+
     def kept(self) -> bool:
         """Whether the deployment was made to outlive its maker, and nobody has begun to take it down."""
         said = {key for record in self.records() for key in record}
@@ -199,7 +221,7 @@ class Journal:
             if "do" in record:
                 step = _step(record["do"], self.path)
                 found[step.name] = Entry(step)
-            elif "facts" in record and record["step"] in found:
+            elif "facts" in record and record.get("step") in found:
                 found[record["step"]].facts |= record["facts"]
             elif "undone" in record:
                 found.pop(record["undone"], None)

@@ -16,7 +16,8 @@ from weir.fabric.journal import SUFFIX, root
 
 OFF = "WEIR_LEAVE_KILLED"
 """Set in the environment: what a killed Weir leaves stays as it is, to be looked at."""
-_SCRIPT = """read -r _; for left in "$1"/*"$2"; do [ -e "$left" ] && exec "$3" -c "$4"; done"""
+_SCRIPT = """read -r _; for left in "$1"/*"$2"; do [ -e "$left" ] && exec "$3" -P -c "$4"; done"""
+"""-P: what lies in the current directory, which may be anybody's, is not imported."""
 _TAKE_DOWN = """
 import time
 from weir.fabric.deployment import clean_leftovers

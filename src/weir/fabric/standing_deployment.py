@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Mapping
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from weir.base.error import FabricError
 from weir.base.step import Step
@@ -21,6 +21,9 @@ from weir.fabric.outside.watch import Watch, taking_part
 from weir.fabric.step_handlers import Counting, Facts, Running, Settling, Site, Switching, step_handler
 from weir.plan import Tuning
 
+if TYPE_CHECKING:
+    from weir.base.cloud import CloudTopology
+
 _ENDING_S, _LOOK_S = 1.0, 0.01
 
 
@@ -33,28 +36,35 @@ class StandingDeployment:
         self.id = journal.path.name.removesuffix(SUFFIX)
         self.run_dir: Path = journal.path.with_suffix("")
 
-    def about(self, kind: str) -> dict[str, Any] | None:
-        """What stands, of that kind of header of its journal; None if it is of another kind. FabricError if
-        another version of Weir made it."""
-        found: dict[str, Any] | None = self._journal.header().get(kind)
-        return found
-
     @cached_property
     def topology(self) -> Topology | None:
         """Of a chain; None of anything else. FabricError likewise."""
-        begun = self.about("begin")
-        return None if begun is None else Topology.model_validate(begun)
+        return self._journal.about("begin", Topology)
 
     @cached_property
     def tuning(self) -> Tuning | None:
         """Of a tuned host. FabricError likewise."""
-        tuned = self.about("tune")
-        return None if tuned is None else Tuning.model_validate(tuned)
+        return self._journal.about("tune", Tuning)
 
-    def unreadable(self) -> str | None:
-        """Why nothing can be said of it; None if it can."""
+    @cached_property
+    def cloud(self) -> CloudTopology | None:
+        """Of a cloud of tenants. FabricError likewise."""
+        from weir.base.cloud import CloudTopology
+
+        return self._journal.about("cloud", CloudTopology)
+
+    def foreign(self) -> str | None:
+        """Why this Weir cannot take it down; None if it can."""
         try:
             self._journal.header()
+        except FabricError as error:
+            return str(error)
+        return None
+
+    def unreadable(self) -> str | None:
+        """Why nothing can be said of it; None if it can. It may be taken down all the same."""
+        try:
+            _ = self.topology, self.tuning, self.cloud
         except FabricError as error:
             return str(error)
         return None

@@ -16,7 +16,7 @@ from pyroute2 import IPRoute
 
 from weir.base.error import FabricError
 from weir.fabric import namespace, netlink, process
-from weir.fabric.journal import SUFFIX, Journal, root
+from weir.fabric.journal import Journal, journals, root
 from weir.fabric.lock import Lock
 from weir.fabric.packet_sockets import PacketSockets
 from weir.plan import Step
@@ -118,7 +118,7 @@ class Site:
     def elsewhere(self, kind: str) -> list[Facts]:
         """What the standing steps of that kind have noted in all other deployments of this machine."""
         found = []
-        for path in root().glob(f"*{SUFFIX}"):
+        for path in journals():
             if path != self._journal.path:
                 with suppress(FabricError), closing(Journal(path)) as journal:  # it may be gone by now
                     found += [entry.facts for entry in journal.standing() if entry.step.kind == kind]

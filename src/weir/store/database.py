@@ -60,12 +60,14 @@ def default_location() -> str:
     return os.environ.get("WEIR_STORE") or str(data_folder() / "results.db")
 
 
-def open_database(location: str | Path, *, reading: bool = False) -> tuple[Engine, str]:
+def open_database(
+    location: str | Path, *, reading: bool = False, changing: bool = True
+) -> tuple[Engine, str]:
     """An engine for a file or URL, with the tables made where there are none, and its name for messages.
 
     Tables of an older Weir are brought up to date first. `reading`: nothing else is made or changed; where
-    that may not be written, a copy in memory is brought up to date. StoreError if it is no database, of a
-    newer Weir, or not to be reached; NoStoreError if there is nothing to read.
+    that may not be written, or not `changing`, a copy in memory is brought up to date. StoreError if it is
+    no database, of a newer Weir, or not to be reached; NoStoreError if there is nothing to read.
     """
     url = _url(location)
     name = url.render_as_string(hide_password=True) if "://" in str(location) else str(location)
@@ -74,9 +76,11 @@ def open_database(location: str | Path, *, reading: bool = False) -> tuple[Engin
         found = _found_version(engine)
         if reading and found is not None and found < SCHEMA_VERSION:
             engine.dispose()
-            if _may_change(url):
+            if changing and _may_change(url):
                 open_database(location)[0].dispose()
                 engine = _engine(url, name, reading=True)
+            elif not _is_file(url):
+                raise StoreError(f"{name}: written by an older Weir; `weir ls` brings it up to date")
             else:
                 engine = _copy_in_memory(Path(str(url.database)), name)
             found = _found_version(engine)
@@ -297,9 +301,14 @@ def _write_ahead(connection: sqlite3.Connection) -> None:
 class Database:
     """An open store, without the shapes of results: those take long to import, and lists need none."""
 
-    def __init__(self, location: str | Path | None = None, *, reading: bool = False) -> None:
-        """`reading`: nothing is made, and NoStoreError says that there is no store."""
-        self._engine, self.name = open_database(location or default_location(), reading=reading)
+    def __init__(
+        self, location: str | Path | None = None, *, reading: bool = False, changing: bool = True
+    ) -> None:
+        """`reading`: nothing is made, and NoStoreError says that there is no store; without `changing` tables
+        of an older Weir stay as they are, too."""
+        self._engine, self.name = open_database(
+            location or default_location(), reading=reading, changing=changing
+        )
 
     def __enter__(self) -> Self:
         return self

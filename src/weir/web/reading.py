@@ -42,7 +42,7 @@ class Reading:
             now = stamp(self.location)
             if self._store is None or now != self._stamp:
                 self.close()
-                self._store, self._stamp = Store(self.location, reading=True), now
+                self._store, self._stamp = Store(self.location, reading=True, changing=False), now
             try:
                 yield self._store
             except StoreError:

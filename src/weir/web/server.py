@@ -14,6 +14,7 @@ import uvicorn
 
 from weir.base.error import USAGE, WeirError
 from weir.web.app import application
+from weir.web.connection import Connection
 from weir.web.guard import LOOPBACK_NAMES, TOKEN_CHARACTERS_LEAST, Access
 from weir.web.live import Live
 from weir.web.reading import Reading
@@ -21,6 +22,10 @@ from weir.web.reading import Reading
 TOKEN_BYTES = 24
 IDLE_S = 15
 """Connections that ask for nothing are closed then."""
+END_S = 3
+"""Who reads slowly when it is ended has this long for the rest."""
+BACKLOG = 16
+"""Accepted at once, before one above the limit is closed."""
 
 
 class ServeError(WeirError):
@@ -66,6 +71,9 @@ def serve(  # noqa: PLR0917
         server_header=False,
         proxy_headers=False,
         timeout_keep_alive=IDLE_S,
+        timeout_graceful_shutdown=END_S,
+        http=Connection,
+        backlog=BACKLOG,
         lifespan="off",
         ws="none",
     )

@@ -24,14 +24,11 @@ class FakeDeployment:
         self.run_dir = Path("/nonexistent") / deployment
         self.topology = topology(deployment)
         self._readable = readable
-        self.tuning = None
+        self.tuning = self.cloud = None
         self.destroyed = False
 
     def unreadable(self) -> str | None:
         return None if self._readable else "another version"
-
-    def about(self, kind: str) -> None:
-        """A chain, and nothing else."""
 
     def destroy(self) -> None:
         self.destroyed = True

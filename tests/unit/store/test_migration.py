@@ -20,6 +20,7 @@ from weir.store import database, listing
 from weir.store.database import StoreError
 from weir.store.store import Store
 from weir.store.tables import SCHEMA_VERSION, Base
+from weir.web.reading import Reading
 
 VERSION_1 = Path(__file__).parent / "store-version-1.sql"
 """As the last Weir of that version left it, with the run of result-version-1.json."""
@@ -78,6 +79,17 @@ def test_reading_brings_a_store_up_to_date_that_the_reader_may_write(tmp_path: P
     with Store(path, reading=True) as store:
         assert len(listing.runs(store)) == 1
     assert version_of(path) == SCHEMA_VERSION
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_who_only_shows_an_older_store_leaves_it_as_it_is(tmp_path: Path) -> None:
+    path = older(tmp_path / "results.db")
+    before = path.read_bytes()
+    reading = Reading(str(path))
+    with reading.store() as store:
+        assert len(listing.runs(store)) == 1
+    reading.close()
+    assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
 
 

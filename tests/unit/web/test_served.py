@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +78,48 @@ def test_it_serves_on_loopback_until_it_is_ended_and_that_is_no_error(
         process.send_signal(how)
         _, said = process.communicate(timeout=PATIENCE_S)
         assert (process.returncode, said) == (0, "")
+
+
+HALF = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+
+
+def connected(url: str, receive_bytes: int | None = None) -> socket.socket:
+    made = socket.socket()
+    if receive_bytes is not None:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
+    made.settimeout(2)
+    made.connect(("127.0.0.1", int(url.rstrip("/").rpartition(":")[2])))
+    return made
+
+
+def test_somebody_who_stops_reading_does_not_keep_it_from_ending(place: Path) -> None:
+    with served(place) as (url, process), connected(url, receive_bytes=4096) as reader:
+        with suppress(TimeoutError):  # it stops reading, too, when its answers are not read
+            for _ in range(2_000):
+                reader.sendall(HALF + b"\r\n")
+        process.send_signal(signal.SIGTERM)
+        process.wait(timeout=PATIENCE_S)
+        assert process.returncode == 0
+
+
+def test_connections_that_never_ask_are_closed_and_others_are_served_then(place: Path) -> None:
+    with served(place, before=["prlimit", "--nofile=150:150"]) as (url, process):
+        idle = [connected(url) for _ in range(300)]
+        for one in idle:
+            with suppress(OSError):  # refused already
+                one.sendall(HALF)
+        deadline, status = time.monotonic() + PATIENCE_S, 0
+        while status != 200 and time.monotonic() < deadline:
+            with suppress(httpx2.HTTPError):
+                status = asked(url).status_code
+            time.sleep(0.5)
+        assert status == 200
+        for one in idle:
+            with suppress(ConnectionError):
+                assert one.recv(1) == b""
+            one.close()
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=PATIENCE_S)[1] == ""
 
 
 def test_elsewhere_it_prints_an_address_with_a_token_and_asks_for_it(place: Path) -> None:

@@ -82,7 +82,7 @@ def _subscriber_server(application: Application, subscribers: Subscribers) -> It
     if application.variant != "ims":
         return
     words = (
-        sys.executable, "-m", "weir.ims.server",
+        sys.executable, "-P", "-m", "weir.ims.server",  # not what lies in the current directory
         "--host", "@OWN@", "--realm", REALM, "--address", "@OWN@", "--port", str(CX_PORT),
         "--serving", _SERVING,
         "--subscribers", "@DIRECTORY@/subscribers.csv",

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Connections of those who read: not more than there is room for, and none that asks for ever."""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+REQUEST_S = 15
+"""A request that is not complete then is not waited for."""
+MOST = 512
+"""At a time; fewer where this process may not have twice as many descriptors."""
+
+
+def most() -> int:
+    """Connections at a time; the rest of the descriptors is for the store and for those that are refused."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return MOST if soft == resource.RLIM_INFINITY else min(MOST, soft // 2)
+
+
+class Connection(H11Protocol):
+    """Uvicorn's, which waits without an end for what was begun."""
+
+    _given_up: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Of asyncio."""
+        super().connection_made(transport)
+        if len(self.connections) > most():
+            transport.abort()
+        else:
+            self._expect()
+
+    def data_received(self, data: bytes) -> None:
+        """Of asyncio."""
+        super().data_received(data)
+        self._expect()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Of asyncio."""
+        self._expect_nothing()
+        super().connection_lost(exc)
+
+    def _expect(self) -> None:
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._expect_nothing()
+        elif self._given_up is None:
+            self._given_up = self.loop.call_later(REQUEST_S, self.transport.abort)
+
+    def _expect_nothing(self) -> None:
+        if self._given_up is not None:
+            self._given_up.cancel()
+            self._given_up = None
