@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from weir.base.words import counted
 from weir.cli.deploying import after_leftovers, step_lines, told
 from weir.cli.exits import USAGE, CommandError
 
@@ -73,17 +74,13 @@ def said(topology: CloudTopology) -> str:
     functions = sum(len(one.functions) for one in topology.tenant_networks)
     shared = len(topology.shared.functions) if topology.shared is not None else 0
     instances = sum(len(one.instances) for one in topology.tenant_networks) - functions
-    forwarding = f" and {_counted(functions, 'function')}" if functions else ""
-    forwarding += f", {_counted(shared, 'function')} that they share" if shared else ""
+    forwarding = f" and {counted(functions, 'function')}" if functions else ""
+    forwarding += f", {counted(shared, 'function')} that they share" if shared else ""
     return (
-        f"{_counted(tenants, 'tenant')} with {_counted(instances, 'instance')}{forwarding} on "
-        f"{_counted(nodes, 'compute node')}, {topology.isolation}, security: {topology.security}"
+        f"{counted(tenants, 'tenant')} with {counted(instances, 'instance')}{forwarding} on "
+        f"{counted(nodes, 'compute node')}, {topology.isolation}, security: {topology.security}"
         f"{'' if topology.router == 'linux' else f', routers: {topology.router}'}"
     )
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _listing(steps: list[Step], topology: CloudTopology) -> Iterator[str]:
@@ -130,7 +127,7 @@ def _summary(tenants: TenantsFile) -> Iterator[str]:
         each = " each" if one.count > 1 else ""
         through = ", ".join(function.name for function in one.functions)
         ways = f", through {through}" if through else ""
-        hosts = f"{_counted(one.instances, 'instance')}{each} in {one.subnet}"
+        hosts = f"{counted(one.instances, 'instance')}{each} in {one.subnet}"
         alone = "" if one.shared or not tenants.cloud.functions else ", not through what others share"
         yield f"  tenant        {who}: {hosts}{floating}{ways}{alone}"
     if tenants.cloud.functions:

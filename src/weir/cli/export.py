@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from weir.base.words import counted
 from weir.cli.exits import USAGE, CommandError, printable
 from weir.cli.selecting import Factors, Filters, Hosts, Labs, RunNames, Since, Tags, Until, chosen
 from weir.cli.stored import StoreLocation
@@ -59,7 +60,7 @@ def export(
             from weir.store.lake import write_lake
 
             write_lake(database, list(reversed(found)), parquet)
-    print(f"wrote {len(ids)} runs to {output or parquet}")
+    print(f"wrote {counted(len(ids), 'run')} to {output or parquet}")
 
 
 def import_runs(
@@ -85,7 +86,7 @@ def import_runs(
         done = read_import(database, file, tag or (), max_mib << 20)
     for run in done.there:
         print(printable(f"{run} is there already"))
-    print(f"{len(done.added)} runs imported")
+    print(f"{counted(len(done.added), 'run')} imported")
 
 
 import_runs.__name__ = "import"  # a word of Python's, which no function can be called in the source

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from weir.base.words import counted
 from weir.cli.exits import printable
 from weir.cli.selecting import Factors, Filters, Hosts, Labs, Since, Tags, Until
 from weir.cli.stored import StoreLocation, nothing_stored
@@ -66,7 +67,7 @@ def _run(run: RunSummary) -> Sequence[str]:
         run.started_at,
         run.host or "-",
         "quick" if run.quick else "full",
-        f"{run.cases} cases, {run.trials} trials",
+        f"{counted(run.cases, 'case')}, {counted(run.trials, 'trial')}",
         ",".join(run.tags),
         ended(run),
     )

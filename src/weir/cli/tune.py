@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from weir.base.words import counted
 from weir.cli.exits import ENVIRONMENT, USAGE, CommandError
 from weir.cli.labfile import LabPath, Quick, Variant, here
 
@@ -94,7 +95,7 @@ def _possible(steps: list[Step]) -> tuple[list[Step], list[str]]:
 
 
 def _listing(possible: list[Step], skipped: list[str], name: str) -> str:
-    lines = [f"tuning this host for {name} takes {len(possible)} steps; none was done:"]
+    lines = [f"tuning this host for {name} takes {counted(len(possible), 'step')}; none was done:"]
     for number, step in enumerate(possible, 1):
         lines.append(f"{number}. {step.text}  (undo: {step.undo_text})")
     lines += [f"skipped: {said}" for said in skipped]

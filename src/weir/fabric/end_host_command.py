@@ -75,8 +75,9 @@ def become(host: CommandPlace, argv: Sequence[str]) -> NoReturn:
     others = os.sched_getaffinity(0) - host.polled_cores
     if others:
         os.sched_setaffinity(0, others)
-    # Python ignores it, and ignored signals are inherited.
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    # Python ignores these, and ignored signals are inherited.
+    for ignored in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(ignored, signal.SIG_DFL)
     sys.stdout.flush()
     try:
         os.execvp(argv[0], list(argv))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from weir.base.words import counted
 from weir.results.host_graph import HostGraph, Interface, Namespace, SwitchBridge, SwitchPort, Way
 
 
@@ -31,9 +32,9 @@ def _way(way: Way) -> Iterator[str]:
 def _heading(graph: HostGraph) -> Iterator[str]:
     interfaces = sum(len(one.interfaces) for one in graph.namespaces)
     counts = [
-        _counted(len(graph.namespaces), "network namespace"),
-        _counted(interfaces, "interface"),
-        _counted(len(graph.bridges), "Open vSwitch bridge"),
+        counted(len(graph.namespaces), "network namespace"),
+        counted(interfaces, "interface"),
+        counted(len(graph.bridges), "Open vSwitch bridge"),
     ]
     yield f"{graph.host}, {graph.looked_at}: {', '.join(counts)}"
 
@@ -52,10 +53,6 @@ def _differences(graph: HostGraph) -> Iterator[str]:
     yield from (f"  {line}" for line in _aligned(rows))
 
 
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
-
-
 def _namespaces(graph: HostGraph) -> Iterator[str]:
     places = {one.id: namespace for namespace in graph.namespaces for one in namespace.interfaces}
     names = {one.id: one for namespace in graph.namespaces for one in namespace.interfaces}
@@ -70,7 +67,7 @@ def _namespaces(graph: HostGraph) -> Iterator[str]:
 def _about(namespace: Namespace) -> str:
     said = ["forwards IPv4"] if namespace.forwards else []
     if namespace.processes:
-        said.append(_counted(namespace.processes, "process").replace("processs", "processes"))
+        said.append(counted(namespace.processes, "process").replace("processs", "processes"))
     return f"  ({', '.join(said)})" if said else ""
 
 

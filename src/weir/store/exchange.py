@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -18,6 +20,7 @@ from sqlalchemy import select
 
 from weir.base.error import USAGE
 from weir.base.record import fault_text
+from weir.base.words import counted
 from weir.results.document import NewerDocumentError
 from weir.results.result import Result
 from weir.store.database import StoreError
@@ -87,13 +90,24 @@ def read_import(
         pass
     done = Imported()
     for result, own in _runs(path, run_bytes_max):
-        with store.session(writing=True) as session:
+        with _in_part(done), store.session(writing=True) as session:
             if session.scalar(select(RunRow.number).where(RunRow.id == result.id)) is not None:
                 done.there.append(result.id)
             else:
                 add_run(session, result, sorted({*own, *tags}))
                 done.added.append(result.id)
     return done
+
+
+@contextmanager
+def _in_part(done: Imported) -> Iterator[None]:
+    try:
+        yield
+    except StoreError as error:
+        if not done.added:
+            raise
+        so_far = f"{counted(len(done.added), 'run')} imported before that, and kept"
+        raise StoreError(f"{error}; {so_far}: {', '.join(done.added)}") from error
 
 
 def _runs(path: Path, run_bytes_max: int) -> Iterator[tuple[Result, list[str]]]:
@@ -103,6 +117,7 @@ def _runs(path: Path, run_bytes_max: int) -> Iterator[tuple[Result, list[str]]]:
             if not packed:
                 content = file.read(run_bytes_max + 1)
                 _within(len(content), run_bytes_max, path)
+                _json(content, f"{path}")
                 yield _result(content, f"{path}"), []
                 return
             lines = _lines(_unpacked(file, path), run_bytes_max, path)
@@ -189,7 +204,14 @@ def _run(line: bytes, where: str) -> tuple[Result, list[str]]:
 
 
 def _json(line: bytes, where: str) -> Any:
-    return _understood(lambda: json.loads(line), where)
+    return _understood(lambda: json.loads(line, parse_float=_finite, parse_constant=_finite), where)
+
+
+def _finite(text: str) -> float:
+    """The store would not give back others."""
+    if not math.isfinite(found := float(text)):
+        raise ValueError(f"{text[:20]} is no number of a result")
+    return found
 
 
 def _result(content: str | bytes, where: str) -> Result:

@@ -8,6 +8,7 @@ from functools import cache
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from weir import __version__
+from weir.base.words import counted
 from weir.report import numbers
 from weir.report.page.document import mark
 from weir.web import assets, links
@@ -30,7 +31,7 @@ def _environment() -> Environment:
         "dash": numbers.NONE,
         "version": __version__,
     }
-    made.filters |= {"moment": _moment, "counted": _counted}
+    made.filters |= {"moment": _moment, "counted": counted}
     return made
 
 
@@ -43,8 +44,3 @@ def text(page: Page, here: str) -> str:
 def _moment(rfc3339: str | None) -> str:
     """ "2026-11-21 07:06 UTC"."""
     return f"{rfc3339[:16].replace('T', ' ')} UTC" if rfc3339 else "at an unknown time"
-
-
-def _counted(count: int, one: str, more: str | None = None) -> str:
-    """ "1 run", "3 runs"."""
-    return f"{count:,} {one if count == 1 else more or f'{one}s'}"

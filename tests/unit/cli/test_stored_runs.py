@@ -208,7 +208,7 @@ def test_an_export_is_imported_as_it_was(store: str, tmp_path: Path) -> None:
 def test_a_result_file_is_imported_too(store: str, tmp_path: Path) -> None:
     file, other = str(tmp_path / "result.json"), str(tmp_path / "other.db")
     said("report", OLD, "-o", file, store=store)
-    assert said("import", file, store=other) == "1 runs imported\n"
+    assert said("import", file, store=other) == "1 run imported\n"
     with Store(store, reading=True) as ours, Store(other, reading=True) as theirs:
         assert theirs.load(OLD) == ours.load(OLD)
 
@@ -234,7 +234,7 @@ def hostile(**changes: object) -> dict[str, object]:
 @pytest.mark.parametrize(
     ("content", "hint"),
     [
-        (lambda: b"", "Invalid JSON"),
+        (lambda: b"", "Expecting value"),
         (lambda: b"{}", "Field required"),
         (lambda: b"[" * 100_000, "nested too deeply"),
         (lambda: b'{"a":' * 100_000, "nested too deeply"),
@@ -251,6 +251,9 @@ def hostile(**changes: object) -> dict[str, object]:
         (lambda: packed(HEADER, hostile(started_at="<script>")), "expected a time in RFC 3339"),
         (lambda: packed(HEADER, hostile(version=99)), "a newer Weir wrote it"),
         (lambda: packed(HEADER, hostile(setups=3)), "no result of Weir"),
+        (lambda: packed(HEADER, hostile(duration_s=float("nan"))), "NaN is no number of a result"),
+        (lambda: json.dumps(fine() | {"duration_s": float("-inf")}).encode(), "-Infinity is no number of"),
+        (lambda: json.dumps(fine()).encode()[:-1] + b', "more": 1e999}', "1e999 is no number of"),
         (lambda: packed(HEADER, hostile(version=1, setups=[{"topology": 7}])), "no result of Weir"),
         (lambda: packed(HEADER, {"tags": [], "result": None}), "no result of Weir"),
         (lambda: packed(HEADER, {"tags": "baseline", "result": {}}), "expected tags and a result"),

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from weir.base.words import counted
 from weir.planning.kernel_vnf.configuration import Configuration
 from weir.planning.kernel_vnf.ranking import Prediction, at_scale
 
@@ -38,7 +39,7 @@ def limits(one: Prediction) -> str:
     """What is full, and what would help."""
     if one.throughput.limited_by == "link":
         return "The link is full."
-    name, sets, cycles = one.configuration.name, _counted(one.scale, "set"), one.throughput.core_cycles
+    name, sets, cycles = one.configuration.name, counted(one.scale, "set"), one.throughput.core_cycles
     said = (
         f"The processor limits: a packet costs {cycles:,.0f} cycles on the fullest core of each set. "
         f"{name} runs {sets} of {one.configuration.cores} cores (f = {one.scale})"
@@ -47,7 +48,7 @@ def limits(one: Prediction) -> str:
     left = one.case.cores - one.cores
     if possible > one.scale == one.case.flows:
         return f"{said}; {possible} would fit, but a flow stays on one set: more flows would use them."
-    return f"{said} and leaves {_counted(left, 'core')} free." if left else f"{said}: all cores."
+    return f"{said} and leaves {counted(left, 'core')} free." if left else f"{said}: all cores."
 
 
 def verdict(
@@ -57,18 +58,18 @@ def verdict(
     best = ranking[0]
     if rate_pps is not None:
         return _for_rate(best, ranking[1:], rate_pps, basis)
-    reason = f"{_name(best)} is best: {_mpps(best)} on {_counted(best.cores, 'core')}."
+    reason = f"{_name(best)} is best: {_mpps(best)} on {counted(best.cores, 'core')}."
     if len(ranking) == 1:
-        return f"{reason} No other configuration fits on {_counted(best.case.cores, 'core')}."
+        return f"{reason} No other configuration fits on {counted(best.case.cores, 'core')}."
     second = ranking[1]
     if second.throughput.pps == best.throughput.pps:
-        return f"{reason} {_name(second)} fills the link too, on {_counted(second.cores, 'core')}."
+        return f"{reason} {_name(second)} fills the link too, on {counted(second.cores, 'core')}."
     less = 1 - second.throughput.pps / best.throughput.pps
     reason += f" {_name(second)} follows with {less:.1%} less: {_contrast(best, second)}."
     if _within(less, basis) and second.cores < best.cores:
         reason += (
             f" That is within the published mean error of {basis.mean_deviation:.2%}, and {_name(second)} "
-            f"takes {_counted(second.cores, 'core')}."
+            f"takes {counted(second.cores, 'core')}."
         )
     return reason
 
@@ -81,16 +82,14 @@ def _for_rate(best: Prediction, others: Sequence[Prediction], rate_pps: float, b
         return f"No configuration carries {required}: {nearest}; {full} limits."
     margin = best.throughput.pps / rate_pps - 1
     reason = (
-        f"{_name(best)} is best: {required} on {_counted(best.cores, 'core')}, with a margin of {margin:.1%}"
+        f"{_name(best)} is best: {required} on {counted(best.cores, 'core')}, with a margin of {margin:.1%}"
     )
     if _within(margin, basis):
         reason += f", less than the published mean error of {basis.mean_deviation:.2%}"
     second = next((one for one in others if one.meets(rate_pps)), None)
     if second is None:
         return f"{reason}. No other configuration carries it."
-    return (
-        f"{reason}. {_name(second)} takes {_counted(second.cores, 'core')} and could carry {_mpps(second)}."
-    )
+    return f"{reason}. {_name(second)} takes {counted(second.cores, 'core')} and could carry {_mpps(second)}."
 
 
 def _contrast(best: Prediction, second: Prediction) -> str:
@@ -99,7 +98,7 @@ def _contrast(best: Prediction, second: Prediction) -> str:
         return "it does not fill the link"
     sets = "as many sets"
     if second.scale != best.scale:
-        sets = f"{_counted(second.scale, 'set')} instead of {best.scale}"
+        sets = f"{counted(second.scale, 'set')} instead of {best.scale}"
     theirs, ours = second.throughput.core_cycles, best.throughput.core_cycles
     return f"{sets}, and {theirs:,.0f} cycles a packet on the fullest core instead of {ours:,.0f}"
 
@@ -153,10 +152,6 @@ def disagreement(one: Prediction, other: Configuration) -> float | None:
 
 def _name(one: Prediction) -> str:
     return one.configuration.name
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _mpps(one: Prediction) -> str:
