@@ -47,6 +47,14 @@ def test_code_is_escaped_and_every_page_is_in_the_navigation(root: Path, tmp_pat
     assert ">Top</a>" in page
 
 
+def test_every_table_is_one(tmp_path: Path) -> None:
+    """A blank line in one makes a paragraph of its rows."""
+    site.render(Path(__file__).parents[2], tmp_path / "site")
+    pages = [*(tmp_path / "site").rglob("*.html")]
+    assert len(pages) > 50
+    assert [page.name for page in pages if "<p>|" in page.read_text(encoding="utf-8")] == []
+
+
 @pytest.mark.parametrize("link", ["nothing.md", "docs/design/method.md#nowhere", "#nowhere"])
 def test_a_link_to_nothing_is_reported(root: Path, tmp_path: Path, link: str) -> None:
     (root / "README.md").write_text(f"# Top\n\n[x]({link})\n", encoding="utf-8")

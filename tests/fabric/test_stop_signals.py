@@ -85,7 +85,12 @@ def test_that_it_came_is_said_at_once_and_once(capfd: pytest.CaptureFixture[str]
 
     interrupted(work)
     interrupted(work)  # while something else is taken down
-    assert said == ["interrupted: taking down what was built ...\n", "", "", ""]
+    assert said == [
+        f"interrupted by {signal.Signals(pressed[0]).name}: taking down what was built ...\n",
+        "",
+        "",
+        "",
+    ]
 
 
 def test_it_is_said_before_what_was_built_is_taken_down(capfd: pytest.CaptureFixture[str]) -> None:
@@ -101,7 +106,7 @@ def test_it_is_said_before_what_was_built_is_taken_down(capfd: pytest.CaptureFix
                 press()
 
     interrupted(work)
-    assert said == ["interrupted: taking down what was built ...\n"]
+    assert said == [f"interrupted by {signal.Signals(pressed[0]).name}: taking down what was built ...\n"]
     assert capfd.readouterr().err == ""
 
 

@@ -75,7 +75,7 @@ def test_the_summary_of_a_run_whose_numbers_say_little_tells_none_of_them() -> N
 @pytest.mark.parametrize(
     ("by", "lost"),
     [
-        (("python (4711)", "cron (7)", "python (4720)"), "taken by others, most by python (4711 and 1 more)"),
+        (("python (4711)", "cron (7)", "python (4720)"), "taken by others, most by 2 threads called python"),
         (("python (4711)",), "taken by others, most by python (4711)"),
         (("host",), "taken by others, most by the host"),
         (("slowed",), "left out, most since cores were slowed by a neighbour or a lower clock"),

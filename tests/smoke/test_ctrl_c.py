@@ -47,7 +47,7 @@ def test_during_a_trial_and_again_while_everything_is_taken_down(run: Run, tmp_p
     run.press()
     code, said = run.ended()
     assert code == INTERRUPTED, said
-    assert said.count("interrupted: taking down what was built") == 1
+    assert said.count("interrupted by SIGINT: taking down what was built") == 1
     assert "interrupted: took everything down" in said
     assert "Traceback" not in said
     result = run.stored()

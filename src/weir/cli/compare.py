@@ -42,7 +42,7 @@ def compare(
     as_json: Annotated[bool, typer.Option("--json", help="Print the comparison as JSON.")] = False,
     store: StoreLocation = None,
 ) -> None:
-    """Compare stored runs: which rates and delays changed, and whether chance explains it.
+    """Compare stored runs. Which rates and delays changed, and whether chance explains it.
 
     The spread of rounds, repeats or runs says what chance can do; with several sides that of all of them.
     Measures nothing and needs no root.

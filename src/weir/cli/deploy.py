@@ -56,8 +56,8 @@ def deploy(
         bool, typer.Option("--json", help="Print the steps, or the deployment, as JSON.")
     ] = False,
 ) -> None:
-    """Build a chain of the lab, or the cloud of its tenants, and leave it forwarding. `weir destroy` takes it
-    down."""
+    """Build a chain or a cloud, and leave it standing. A chain of the lab, or the cloud of its tenants;
+    `weir destroy` takes it down."""
     from weir import fabric, plan
     from weir.cli.cloud import deploy_cloud, require_no_chain
     from weir.fabric.fidelity import without_limits

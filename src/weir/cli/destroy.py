@@ -19,7 +19,7 @@ def destroy(
         typer.Option("--all", help="Every deployment of Weir on this machine that no running weir works on."),
     ] = False,
 ) -> None:
-    """Take down a deployment: all that its journal says it made, and nothing else."""
+    """Take down a deployment. All that its journal says it made, and nothing else."""
     from weir import fabric
 
     if everything and deployment_id is not None:

@@ -38,7 +38,8 @@ def exec(
         ),
     ] = None,
 ) -> None:
-    """Run a command in a host at an end of a chain that `weir deploy --ends hosts` built, or of a cloud.
+    """Run a command in a host of what is deployed. At an end of a chain built by `weir deploy --ends hosts`,
+    or of a cloud.
 
     Its exit code is the command's, 127 where there is no such command.
     """

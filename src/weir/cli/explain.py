@@ -30,7 +30,7 @@ def explain(
     as_json: Annotated[bool, typer.Option("--json", help="Print the explanation as JSON.")] = False,
     store: StoreLocation = None,
 ) -> None:
-    """Explain a stored run: what limits each chain, with its evidence, what is next, and what can help.
+    """Explain a stored run. What limits each chain, with its evidence, what is next, and what can help.
 
     Reads the result alone. Measures nothing and needs no root.
     """

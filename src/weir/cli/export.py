@@ -38,8 +38,8 @@ def export(
     tag: Tags = None,
     store: StoreLocation = None,
 ) -> None:
-    """Write stored runs, whole, into a file that another store imports; or as Parquet, which DuckDB, Spark
-    and Ray Data read."""
+    """Write stored runs into a file for another store. They are whole in it; or as Parquet, which DuckDB,
+    Spark and Ray Data read."""
     from weir.store.files import check_file, check_folder
     from weir.store.store import Store
 

@@ -85,7 +85,7 @@ def graph(
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write it there.")
     ] = None,
 ) -> None:
-    """Show the network of this host as it is: namespaces, interfaces, bridges, Open vSwitch, what joins them.
+    """Show the network of this host as it is. Namespaces, interfaces, bridges, Open vSwitch, what joins them.
 
     Reads only. Without root it shows its own namespace, and says what it could not see. Of a LAB exit code 1
     says that its network is not as it was built.
@@ -167,7 +167,12 @@ def _compared(found: HostGraph, deployment: Deployment) -> HostGraph:
     differing = list(differences(intended, found, deployment.run_dir))
     names = intended.namespaces.keys()
     chosen = [one for one in found.namespaces if one.name in names]
-    return _of(found, chosen).model_copy(update={"deployment": deployment.id, "differences": differing})
+    # What could not be seen of others' deployments would be longer than the answer.
+    others = f"{deployment.run_dir.parent}/"
+    unseen = [one for one in found.unseen if others not in one or f"{deployment.run_dir}/" in one]
+    return _of(found, chosen).model_copy(
+        update={"deployment": deployment.id, "differences": differing, "unseen": unseen}
+    )
 
 
 def _rendered(found: HostGraph, form: str) -> str:

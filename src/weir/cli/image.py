@@ -35,7 +35,7 @@ def build(
         ),
     ] = None,
 ) -> None:
-    """Make the guest images: Debian's kernel, and a few programs of this host in an initramfs.
+    """Make the guest images. Debian's kernel, and a few programs of this host in an initramfs.
 
     Nothing is installed, and an image that is there already is found again by what it is made of. Needs
     apt-get, and the packages busybox-static, ethtool, iproute2 and socat.

@@ -30,7 +30,7 @@ def inspect(
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print all of it as JSON.")] = False,
 ) -> None:
-    """Show what is deployed: nodes, ports, links, cores, and the counters of weir-dp."""
+    """Show what is deployed. Nodes, ports, links, cores, and the counters of weir-dp."""
     from weir import fabric
 
     found = fabric.deployments()

@@ -103,6 +103,8 @@ def compared_here(lab_path: Path, *, quick: bool) -> tuple[Lab, tuple[Way, ...]]
     tuned = {cpu for cpus in isolated.partitions().values() for cpu in cpus}
     cpus = sorted({*machine_cpus(), *tuned})
     lab = load_lab(lab_path, quick=quick, cpus=cpus, nodes=there)
+    if quick and lab == load_lab(lab_path, cpus=cpus, nodes=there):
+        typer.echo(f"weir: {lab_path}: has no `quick`, so --quick changes nothing", err=True)
     return lab, ways(lab, cpus, there)
 
 

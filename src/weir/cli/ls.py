@@ -34,7 +34,7 @@ def ls(
     as_json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
     store: StoreLocation = None,
 ) -> None:
-    """List stored runs, newest first: what was measured, when, where, and whether it was finished.
+    """List stored runs, newest first. What was measured, when, where, and whether it was finished.
 
     Measures nothing and needs no root.
     """

@@ -15,9 +15,14 @@ from rich.status import Status
 from weir.measure.one_case import Event, GoalFound, PhaseStarted, TrialFinished
 from weir.report import rates
 from weir.report.blocks import new_console
+from weir.report.noise import left_out_s
 from weir.report.summary import frame_label
 from weir.results.result import Case
 
+BUSY_SHARE = 0.5
+"""Of a case's time: where others had so much of it, a case without a rate says nothing about the system."""
+BUSY_CASES = 3
+"""After so many such cases in a row it is said that a run may be ended."""
 LONGER_SHARE = 0.1
 """Of a case's usual time: what one that takes longer than that is expected to take yet."""
 
@@ -34,7 +39,7 @@ class Progress:
         self._setup = ""
         self._what = ""
         self._trials = 0
-        self._cases = self._finished = 0
+        self._cases = self._finished = self._busy = 0
         self._began_s = self._last_s = 0.0
 
     def __enter__(self) -> Self:
@@ -87,12 +92,18 @@ class Progress:
         unit = " Mpps" if any(one.load_pps for one in case.throughput) else ""
         place = self._place(self._finished)
         before = f"[{place}] " if place else ""
-        why = next((one.why for one in case.throughput if one.why and one.load_pps is None), None)
-        because = f" ({why.rstrip('.')})" if why is not None and not unit else ""
+        because = "" if unit else _because(case)
         loads = len(case.delays)
         delays = f"delays at {loads} {'load' if loads == 1 else 'loads'}" if loads else ""
         what = found or case.problem or delays or "measured"
         self.say(f"{before}{self._setup}, {frame_label(case.frame)}: {what}{unit}{because}")
+        in_vain = bool(found) and not unit and _busy_share(case) > BUSY_SHARE
+        self._busy = self._busy + 1 if in_vain else 0
+        if self._busy == BUSY_CASES:
+            self.say(
+                f"{BUSY_CASES} cases in a row have no rate, since others had the cores: Ctrl-C ends the run"
+                " and keeps what there is; `weir doctor` names who has them"
+            )
 
     def _show(self, what: str) -> None:
         self._what = what
@@ -114,6 +125,21 @@ class Progress:
         each_s = (self._last_s - self._began_s) / self._finished
         this_s = max(each_s - (self._clock() - self._last_s), LONGER_SHARE * each_s)
         return f"{said}, ~{rough((left - 1) * each_s + this_s)} left"
+
+
+def _busy_share(case: Case) -> float:
+    out_s, whole_s = left_out_s(case.trials)
+    return out_s / whole_s if whole_s else 0.0
+
+
+def _because(case: Case) -> str:
+    """In short; the report has all of it."""
+    why = next((one.why for one in case.throughput if one.why and one.load_pps is None), None)
+    if why is None:
+        return ""
+    if (share := _busy_share(case)) > BUSY_SHARE:
+        return f" (others had the cores for {share:.0%} of the time)"
+    return f" ({why.rstrip('.')})"
 
 
 def rough(seconds: float) -> str:

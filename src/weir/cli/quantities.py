@@ -55,5 +55,11 @@ def seconds(option: str, text: str, least: float, most: float) -> float:
     except ValueError as error:
         raise CommandError(f"{option} {text}: {error}", USAGE) from error
     if not least <= found <= most:
-        raise CommandError(f"{option} {text}: expected {least:g} s to {most:g} s", USAGE)
+        raise CommandError(f"{option} {text}: expected {_said(least)} to {_said(most)}", USAGE)
     return found
+
+
+def _said(seconds: float) -> str:
+    """As one would write it: "168h", "30s"."""
+    unit, name = next((one for one in ((3600, "h"), (60, "min")) if seconds % one[0] == 0), (1, "s"))
+    return f"{seconds / unit:g}{name}"

@@ -42,7 +42,7 @@ def report(
     as_json: Annotated[bool, typer.Option("--json", help="As --format json.")] = False,
     store: StoreLocation = None,
 ) -> None:
-    """Show a stored run again: as a table, JSON, CSV, Markdown or an HTML page.
+    """Show a stored run again. As a table, JSON, CSV, Markdown or an HTML page.
 
     Measures nothing and needs no root.
     """

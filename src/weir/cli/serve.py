@@ -38,7 +38,8 @@ def serve(
     model: ModelFile = None,
     store: StoreLocation = None,
 ) -> None:
-    """Serve pages of the store: labs with their newest results and regressions, histories, runs, comparisons.
+    """Serve pages of the store to browsers. Labs with their newest results and regressions, histories, runs,
+    comparisons.
 
     Reads and never writes, measures nothing and needs no root. Ctrl-C ends it.
     """

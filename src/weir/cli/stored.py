@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -82,6 +83,8 @@ def write_reports(
     paths = [folder / f"{stem}{format_named(name).suffix}" for name, stem in stems.items()]
     place = f" --store {shlex.quote(store)}" if store is not None else ""
     kept = f"the run is in the store: `weir report {result.id}{place} -o FILE` writes its report again"
+    if result.interrupted:
+        print("writing the reports ...", file=sys.stderr, flush=True)
     if as_json:
         print(render(result, "json"), end="")
     elif shown == "terminal":

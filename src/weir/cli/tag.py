@@ -24,7 +24,7 @@ def tag(
     tagged: Tags = None,
     store: StoreLocation = None,
 ) -> None:
-    """Give stored runs tags, which `weir ls --tag` and other commands find them by.
+    """Give stored runs tags to find them by. `weir ls --tag` and other commands do.
 
     `weir tag baseline latest`; `weir tag nightly --lab switching --since 7d`.
     """

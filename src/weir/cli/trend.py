@@ -48,7 +48,7 @@ def trend(
     ] = None,
     store: StoreLocation = None,
 ) -> None:
-    """Show the history of a lab: levels of each rate and delay with their noise, and since which run, and
+    """Show the history of a lab. Levels of each rate and delay with their noise, and since which run, and
     which revision of Weir, each level is there; regressions first.
 
     Measures nothing and needs no root.

@@ -29,7 +29,7 @@ def tune(
     variant: Variant = None,
     quick: Quick = False,
 ) -> None:
-    """Tune this host for a lab until --undo: hugepages, interrupts, governor, isolated CPUs.
+    """Tune this host for a lab until --undo. Hugepages, interrupts, governor, isolated CPUs.
 
     Does what the lab's `host` asks for, and whatever else the machine can do and the lab does not forbid.
     Refuses if the machine cannot do what the lab asks for by name.

@@ -18,7 +18,6 @@ from types import FrameType
 _STDERR = 2
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
-_SAID = b"interrupted: taking down what was built ...\n"
 
 _came: int | None = None
 _said = False
@@ -28,7 +27,7 @@ _quiet = False
 
 def _raise(number: int, _frame: FrameType | None) -> None:
     _leave_lost_terminal()
-    _say()
+    _say(number)
     raise KeyboardInterrupt(number)
 
 
@@ -37,16 +36,17 @@ def _note(number: int, _frame: FrameType | None) -> None:
     if not _finished:
         _came = number
         if not _quiet:
-            _say()
+            _say(number)
 
 
-def _say() -> None:
+def _say(number: int) -> None:
     """At once and once a process, past the buffers of standard error: somebody may be writing there."""
     global _said  # noqa: PLW0603 - as above
     if not _said:
         _said = True
+        said = f"interrupted by {signal.Signals(number).name}: taking down what was built ...\n".encode()
         with suppress(OSError):
-            os.write(_STDERR, b"\n" + _SAID if os.isatty(_STDERR) else _SAID)
+            os.write(_STDERR, b"\n" + said if os.isatty(_STDERR) else said)
 
 
 @contextmanager

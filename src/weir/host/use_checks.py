@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from weir.base.cores import cpus_text
+from weir.base.cores import named_cpus
 from weir.host.diagnosis import Finding, Severity
 from weir.host.facts import Facts
 
@@ -71,7 +71,7 @@ def takers(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             subject="cpu time", severity="warning", what=f"CPU time is taken: {listed}",
             cost="a loop on that CPU stands still meanwhile; what it loses then is left out, or the trial is",
-            mend=f"end them, or keep them off CPUs {cpus_text(facts.polling_cpus())}",
+            mend=f"end them, or keep them off {named_cpus(facts.polling_cpus())}",
         )  # fmt: skip
     elif facts.takers is not None:
         yield Finding(

@@ -105,7 +105,9 @@ def read_source(path: Path, kind: FileKind = LAB) -> Source:
         said = ": ".join(part for part in (error.context, error.problem) if part)
         problem = Problem(file, line, column, "", f"not valid YAML: {said}", _instead(error))
         raise LabFileError([problem]) from None
-    except (YAMLError, ValueError, RecursionError) as error:
+    except RecursionError:
+        raise LabFileError([Problem(file, 1, 1, "", "is nested too deeply", "YAML")]) from None
+    except (YAMLError, ValueError) as error:
         said = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise LabFileError([Problem(file, 1, 1, "", f"not valid YAML: {said}", "YAML")]) from None
     if node is None:

@@ -112,15 +112,14 @@ def next_step(result: Result) -> str | None:
         return "Next: `weir doctor` says what this machine lacks." if summary.refusals(result) else None
     missed = any(verdict.outcome == "missed" for case in every for verdict in case.verdicts)
     bound = any(row.throughput.tester_bound for row in summary.rows(result))
+    busy = "`weir doctor` names what disturbs cores here; run it again when they are free"
     steps = (
+        (noise.mostly_disturbed(result), busy),
         (
             result.finished_at is None or result.interrupted,
             "run it again to its end; what had not finished is missing, or was not measured again",
         ),
-        (
-            noise.mostly_disturbed(result) or "D" in kinds,
-            "`weir doctor` names what disturbs cores here; run it again when they are free",
-        ),
+        ("D" in kinds, busy),
         (bool(kinds & {"X", "I"}), "the reasons under Read with care say why some cases have no rate"),
         (missed and bool(summary.goals(result)), EXPLAIN),
         ("L" in kinds, "raise `time_limit_s` where the search ran out of time (L)"),

@@ -58,7 +58,7 @@ def mostly_disturbed(result: Result) -> bool:
 
 
 def _lost_to(ran: Sequence[Trial]) -> str:
-    """ "was taken by others, most by python (4711)"."""
+    """ "was taken by others, most by python (4711)", "…, most by 626 threads called cc1"."""
     threads: dict[str, set[str]] = {}
     for one in (one for trial in ran for one in trial.left_out):
         threads.setdefault(_THREAD.sub("", one.by), set()).update(_THREAD.findall(one.by))
@@ -71,9 +71,12 @@ def _lost_to(ran: Sequence[Trial]) -> str:
     if most == _SLOWED:
         return "was left out, most since cores were slowed by a neighbour or a lower clock"
     tids = sorted(threads[most], key=int)
-    more = f" and {len(tids) - 1} more" if tids[1:] else ""
-    which = f" ({tids[0]}{more})" if tids else ""
-    return f"was taken by others, most by {_NOT_PROGRAMS.get(most, most)}{which}"
+    who = _NOT_PROGRAMS.get(most, most)
+    if tids[1:]:
+        who = f"{len(tids):,} threads called {who}"
+    elif tids:
+        who = f"{who} ({tids[0]})"
+    return f"was taken by others, most by {who}"
 
 
 def sentences(result: Result) -> list[str]:

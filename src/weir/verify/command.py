@@ -55,7 +55,7 @@ def verify(
     as_json: JsonResult = False,
     output: ReportFolder = None,
 ) -> None:
-    """Verify a cloud: build what each case needs, look whether it works, take it down again.
+    """Verify a cloud by suites of cases. Build what each needs, look whether it works, take it down again.
 
     Exit code 1 if the service level is missed, 2 if it could not be judged. Ctrl-C takes down what the case
     had made; --resume goes on with the cases that are left.

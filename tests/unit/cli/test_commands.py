@@ -61,6 +61,14 @@ def test_without_a_command_help_lists_all_commands() -> None:
     assert all(f"  {command.__name__.replace('_', '-')}" in shown for command in COMMANDS)
 
 
+@pytest.mark.parametrize("group", [[], ["model"], ["model", "kernel-vnf"], ["fleet"], ["image"]])
+def test_what_each_command_does_is_said_in_a_line_of_80_columns(group: list[str]) -> None:
+    said = runner.invoke(app, [*group, "--help"], terminal_width=80).stdout
+    _, _, commands = said.partition("Commands:\n")
+    assert len(commands.splitlines()) > 0
+    assert [line for line in commands.splitlines() if line.endswith("...")] == []
+
+
 def test_a_good_lab_is_summarised() -> None:
     done = runner.invoke(app, ["validate", LAB, "--any-machine"])
     assert done.exit_code == 0

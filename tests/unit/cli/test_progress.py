@@ -11,6 +11,7 @@ from rich.console import Console
 from weir.cli.progress import Progress, rough, span
 from weir.measure.one_case import Event, PhaseStarted, TrialFinished
 from weir.results.result import Case, Throughput, Trial
+from weir.results.slices import Counted
 
 
 class Watched:
@@ -72,6 +73,39 @@ def test_a_case_without_any_rate_says_why() -> None:
     )
     one.progress.case(Case(frame="64", mean_frame_bytes=64, throughput=[irregular]))
     assert one.said().endswith("direct PVP, 64: NDR irregular (Others had the cores)")
+
+
+def without_a_rate(watched: Watched, counted_s: float) -> str:
+    """A case of a trial of a second of which so much counts: what was said at its end."""
+    why = (
+        "The time limit came before any load was found that it carries. 90% of the trials' time was left out."
+    )
+    irregular = Throughput(goal="NDR", goal_loss_ratio=0, status="irregular", repeats=1, why=why)
+    trial = trial_finished().trial
+    trial.counted = Counted(seconds=counted_s, offered=1, lost=0)
+    before = len(watched.said())
+    case = Case(frame="64", mean_frame_bytes=64, throughput=[irregular], trials=[trial], seconds=1)
+    watched.progress.case(case)
+    return watched.said()[before:].strip()
+
+
+def test_where_others_had_the_cores_that_is_all_that_is_said_of_a_case() -> None:
+    said = without_a_rate(Watched(), counted_s=0.1)
+    assert said.endswith("64: NDR irregular (others had the cores for 90% of the time)")
+    assert "The time limit came before any load" in without_a_rate(Watched(), counted_s=0.9)
+
+
+def test_after_three_such_cases_in_a_row_it_is_said_once_that_the_run_may_be_ended() -> None:
+    watched = Watched()
+    hint = "3 cases in a row have no rate, since others had the cores: Ctrl-C ends the run"
+    without_a_rate(watched, counted_s=0.1)
+    watched.finish()
+    for counted_s in (0.1, 0.1):
+        without_a_rate(watched, counted_s)
+    assert hint not in watched.said()
+    for _ in range(3):
+        without_a_rate(watched, counted_s=0.1)
+    assert watched.said().count(hint) == 1
 
 
 def test_in_a_file_a_line_stays_a_line() -> None:

@@ -53,9 +53,11 @@ def end(graph: HostGraph, text: str, *, may_be_elsewhere: bool) -> End:
     if not found and _is_address(text) and may_be_elsewhere:
         return End(text, None)
     if not found:
-        what = (
-            f"no interface with an IPv4 address is called {text}" if spaces else f"nothing is called {text}"
-        )
+        what = f"nothing is called {text}"
+        if spaces and not (_is_address(text) or inside):
+            what = f"{name} has no interface with an IPv4 address, so no packet can be followed there"
+        elif spaces:
+            what = f"no interface with an IPv4 address is called {text}"
         raise UnknownEndError(f"{what}; {_EXPECTED}{_HIDDEN if graph.unseen and os.geteuid() else ''}")
     where = ", ".join(f"{one.namespace.name}/{one.address}" for one in found[:_SHOWN] if one.namespace)
     raise UnknownEndError(f"{text} is in {len(found)} places; expected one of {where}")

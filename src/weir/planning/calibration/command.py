@@ -58,7 +58,7 @@ def calibrate(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the trials, run none.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the model as JSON.")] = False,
 ) -> None:
-    """Measure what functions, ports, rings, switch and cores cost here; store it for `weir model predict`.
+    """Measure what things cost here, for `weir model predict`. Functions, ports, rings, switch and cores.
 
     Plans the fewest trials that tell the costs of the lab's functions, whatever their order and architecture.
     """
@@ -143,7 +143,7 @@ def validate(
     wait: Wait = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print what was found as JSON.")] = False,
 ) -> None:
-    """Predict set-ups, then measure them: the errors, and how many intervals held.
+    """Predict set-ups, then measure them. The errors, and how many intervals held.
 
     Blind errors are of the calibration alone, conditional ones of the state of the machine that was found
     while measuring. Beside them stand those of the naive sum of stage costs.

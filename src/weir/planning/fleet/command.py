@@ -53,7 +53,7 @@ def plan(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find which host carries which chains, and say what is proved of that. Touches nothing, needs no root.
+    """Find which host carries which chains. Says what is proved of that; touches nothing, needs no root.
 
     For the fewest chains without a place, then the least cost of hosts, then balance. Exit code 1 if some
     chains have no place. Ctrl-C ends the search with the best placement so far.

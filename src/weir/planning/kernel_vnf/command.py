@@ -65,7 +65,7 @@ def predict(
     parameters: ParameterSource = "table-2",
     as_json: AsJson = False,
 ) -> None:
-    """Predict what one configuration carries for each number of flows and frame size."""
+    """Predict what one configuration carries. For each number of flows and frame size."""
     from weir.planning.kernel_vnf import ranking, table
 
     asked = _question(
@@ -95,7 +95,7 @@ def rank(
     parameters: ParameterSource = "table-2",
     as_json: AsJson = False,
 ) -> None:
-    """Rank all configurations that fit, best first, and say why: the fastest, or the smallest for a rate.
+    """Rank all configurations that fit, best first. The fastest, or the smallest for a rate; and why.
 
     Exit code 1 if nothing carries the rate.
     """

@@ -68,9 +68,10 @@ def predict(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Predict what a lab carries that was never run, by the cost model of `weir model calibrate`.
+    """Predict what a lab carries that was never run.
 
-    For other cores, clocks, links, frame sizes and flows, too. Touches nothing and needs no root.
+    By the cost model of `weir model calibrate`; for other cores, clocks, links, frame sizes and flows, too.
+    Touches nothing and needs no root.
     """
     from pydantic import TypeAdapter
 
@@ -191,7 +192,7 @@ def plan(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Find how to run a lab's functions and on which cores, with runners-up and why; write the lab that does.
+    """Find how to run a lab's functions, and on which cores. Says why, with runners-up; writes the lab.
 
     By the model of `weir model calibrate`: the fewest cores that carry the rate at the lower bound of the
     prediction, then the largest margin. Measures nothing and needs no root. Exit code 1 if nothing carries

@@ -108,7 +108,7 @@ def lean(
         ),
     ] = None,
 ) -> None:
-    """Measure what a chain costs: cycles and instructions of each stage, and the rate that follows.
+    """Measure what a chain costs, without a tester. Cycles and instructions of each stage, and the rate.
 
     Needs no root, no tester, no network card and no switch. Of a lab's functions outside weir-dp (Linux,
     programs, containers, virtual machines) it measures the CPU time a packet, with all of these.

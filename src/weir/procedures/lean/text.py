@@ -45,9 +45,12 @@ def _lines(result: LeanResult) -> Iterator[str]:
     if result.fastpath is not None:
         yield _walked(result.fastpath)
     prediction = result.prediction
+    cycles = result.later.chain.cycles_per_packet
+    most, least = (prediction.pps * cycles.median / one / 1e6 for one in (cycles.min, cycles.max))
     yield (
-        f"predicted: {prediction.pps / 1e6:.2f} Mpps = {prediction.frequency_hz / 1e9:.2f} GHz x CUR "
-        f"{prediction.cur:g} / {result.later.chain.cycles_per_packet.median:.1f} cycles, of known flows"
+        f"predicted: {prediction.pps / 1e6:.2f} Mpps ({least:.2f} to {most:.2f} by single repeats) = "
+        f"{prediction.frequency_hz / 1e9:.2f} GHz x CUR "
+        f"{prediction.cur:g} / {cycles.median:.1f} cycles, of known flows"
     )
     yield (
         f"CPP: cycles of the core, {result.core_per_tsc:.3f} for one of the time-stamp counter (TSC), by "

@@ -64,7 +64,7 @@ def migrate(
     output: ReportFolder = None,
     store: StoreLocation = None,
 ) -> None:
-    """Migrate a loaded virtual machine with failover pairs to a second QEMU: what was lost, when, how long.
+    """Migrate a loaded virtual machine to a second QEMU. What was lost, when and how long; by failover pairs.
 
     Under linux-bridge, of a function whose guest's kernel forwards (vm.forwarder: kernel). Exit code 1 if the
     migration failed, or its packets cannot be accounted for.

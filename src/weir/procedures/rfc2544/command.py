@@ -73,7 +73,7 @@ def rfc2544(
     output: ReportFolder = None,
     store: StoreLocation = None,
 ) -> None:
-    """Throughput, latency, frame loss, bursts, recovery and reset as RFC 2544, 6201 and 9004 say."""
+    """Measure a lab as RFC 2544, 6201 and 9004 say. Throughput, latency, loss, bursts, recovery, reset."""
 
     from weir import fabric
     from weir.cli.progress import Progress

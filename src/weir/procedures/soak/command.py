@@ -80,7 +80,7 @@ def soak(
     output: ReportFolder = None,
     store: StoreLocation = None,
 ) -> None:
-    """Keep one chain under load for hours: losses, stalls, delays and memory over time."""
+    """Keep one chain under load for hours. Losses, stalls, delays and memory over time."""
 
     from weir import fabric
     from weir.procedures.driver import planned
@@ -164,6 +164,12 @@ def _same(lab: Lab, lab_path: Path | None, *, quick: bool) -> None:
         )
 
 
+def _no_rate(text: str | None) -> CommandError:
+    return CommandError(
+        f"--rate {text}: expected a rate such as 1.5Mpps or 100Mbit/s; a share of a goal is a --load", USAGE
+    )
+
+
 def _load(lab: Lab, rate: str | None, load: str | None) -> str | None:
     """None: the lab's schedule."""
     from weir.lab.delay import load_of
@@ -177,9 +183,11 @@ def _load(lab: Lab, rate: str | None, load: str | None) -> str | None:
     try:
         found = load_of(text or LOAD)
     except ValueError as error:
+        if name == "--rate":
+            raise _no_rate(text) from error
         raise CommandError(f"{name} {error}", USAGE) from error
     if name == "--rate" and found.goal is not None:
-        raise CommandError(f"--rate {text}: expected a rate such as 1.5Mpps; a share is a --load", USAGE)
+        raise _no_rate(text)
     known = [goal.name for goal in lab.measure.goals]
     if found.goal is not None and found.goal not in known:
         raise CommandError(

@@ -65,7 +65,7 @@ def run(
     output: ReportFolder = None,
     store: StoreLocation = None,
 ) -> None:
-    """Measure a lab: NDR, PDR and a loss curve for each technology, chain and frame size; then report."""
+    """Measure a lab, then report. NDR, PDR and a loss curve for each technology, chain and frame size."""
 
     from weir import fabric
     from weir.cli.progress import Progress

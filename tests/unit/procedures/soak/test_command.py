@@ -19,9 +19,9 @@ runner = CliRunner()
     ("words", "expected"),
     [
         ([LAB, "--duration", "soon"], "expected a number"),
-        ([LAB, "--duration", "1min", "--interval", "1h"], "--duration 1min: expected 10800 s to 604800 s"),
+        ([LAB, "--duration", "1min", "--interval", "1h"], "--duration 1min: expected 3h to 168h"),
         ([LAB, "--rate", "1Mpps", "--load", "50% PDR"], "give one of them"),
-        ([LAB, "--rate", "50% PDR"], "a share is a --load"),
+        ([LAB, "--rate", "50% PDR"], "a share of a goal is a --load"),
         ([LAB, "--load", "50% XDR"], "no goal XDR; it has NDR, PDR"),
         ([LAB, "--frame", "65"], "no frame '65'; it has 64"),
         (["--resume", "latest", "--duration", "1s"], "leave --duration away"),
