@@ -17,7 +17,7 @@ EXIT_CODES = """\
 |---|---|
 | 0 | done |
 | 1 | the measurement failed, or a service level was missed; `doctor`: something costs speed |
-| 2 | wrong usage, or a lab file with errors; `verify`: its service level could not be judged |
+| 2 | wrong usage, a place for output that is not there, or a lab file with errors; `verify`: its service level could not be judged |
 | 3 | this machine lacks something, others have its cores, or no file can be written; the message names it |
 | 4 | no service level was missed, but part of one could not be judged (`verify`: 2) |
 | 130 | interrupted by Ctrl-C, SIGTERM or a lost terminal; what had finished is stored |"""
@@ -62,7 +62,7 @@ def _command(path: str, command: Any) -> list[str]:
 
 
 def _metavar(parameter: Any) -> str:
-    name = str(parameter.metavar or parameter.name).strip("[]").upper()
+    name = str(parameter.metavar or parameter.name).replace("...", "").strip("[]").upper()
     name += "..." if parameter.nargs == -1 else ""
     return name if parameter.required else f"[{name}]"
 
