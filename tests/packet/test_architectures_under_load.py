@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from weir.base.node import Direction
 from weir.measure.accounting import balance, counted
-from weir.measure.tester import Direction, Stream
+from weir.measure.tester import Stream
 from weir.protocol import DataPlaneClient
 from weir.protocol.traffic import TrafficConfigure
 from weir.protocol.traffic_results import TrafficResult

@@ -21,9 +21,10 @@ from tests.weir_command import WEIR
 from weir.cli.exits import INTERRUPTED, OK
 from weir.fabric import clean_leftovers, namespace, process, stop_signals
 from weir.lab.tenants_load import load_tenants
+from weir.lab.tenants_measure import DISCARD_PORT
 from weir.plan import deployment_id
 from weir.plan.cloud import measured_topology
-from weir.plan.cloud.tester import TO_PORT, tenant_streams
+from weir.plan.cloud.tester import tenant_streams
 from weir.procedures.tenants.standing_cloud import standing_cloud
 from weir.protocol import DataPlaneTester
 from weir.results.result import Result, Trial
@@ -39,7 +40,7 @@ pytestmark = [
 
 LIGHT, FAR_TOO_MUCH = 200, 150_000
 SPOOFED = 20
-TENANTS_PORT = TO_PORT.to_bytes(2, "big")
+TENANTS_PORT = DISCARD_PORT.to_bytes(2, "big")
 LAB = """weir: 1
 name: tiny
 cloud: {{compute_nodes: {nodes}, isolation: {isolation}, security: {security}}}
@@ -242,7 +243,7 @@ def test_under_load_no_tenants_packet_reaches_another_and_what_is_spoofed_is_dro
         tester = DataPlaneTester(on.client, on.topology.outside_cores())
         tester.configure_traffic(tenant_streams(topology, tenants, "64", 2))
         spoofing = cloud.instance("through.1")
-        datagram = udp("10.0.0.99", topology.outside, (5000, TO_PORT), b"from another")
+        datagram = udp("10.0.0.99", topology.outside, (5000, DISCARD_PORT), b"from another")
         forged = ethernet(topology.tenant_networks[1].functions[0].mac, spoofing.mac, 0x0800, datagram)
         before = cloud.dropped("through.1", "spoofed_ip")
         with (

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ipaddress
 from typing import Literal
 
+from weir.base.node import Direction
 from weir.base.record import FixedRecord
 from weir.base.topology import namespace, token_of
 
@@ -141,15 +142,18 @@ class TenantNetwork(Network):
 
 
 class CloudTester(FixedRecord):
-    """What sends from tenants' hosts and counts what arrives outside: in a cloud that is measured."""
+    """What sends from tenants' hosts and counts what arrives outside, or the other way: in a cloud that is
+    measured."""
 
     core: int
     """On which it polls."""
     system_cores: tuple[int, ...]
     """Of everything else: switches, and what the kernel does with a packet once it has left a sender."""
     senders: tuple[str, ...]
-    """An instance of each tenant, in the tenants' order: stream n is the n-th's. Or OUTSIDE alone: there it
-    sends to the first of the functions that tenants share, and takes what comes back from the last."""
+    """An instance of each tenant, in the tenants' order. Or OUTSIDE alone: there it sends to the first of the
+    functions that tenants share, and takes what comes back from the last."""
+    directions: tuple[Direction, ...] = ("left-to-right",)
+    """Left are these, right is the host outside. Each has a stream for each, one behind the other."""
     vcpus: int = 0
     """Of the system's cores, those that forward in each of these functions; 0: wherever the kernel does."""
 
@@ -165,6 +169,7 @@ class CloudTopology(FixedRecord):
     """The network outside."""
     outside: str
     """Address of the host there, by which routers reach everything else."""
+    outside_mac: str
     nodes: tuple[CloudNode, ...]
     """The network node first."""
     tenant_networks: tuple[TenantNetwork, ...]
@@ -223,6 +228,13 @@ class CloudTopology(FixedRecord):
         if self.shared is None or not network.shared:
             return self.outside
         return self.shared.functions[0].address
+
+    def way_in_mac(self, network: TenantNetwork) -> str:
+        """MAC address by which the host outside reaches its router: that one's, or of the last function that
+        is shared."""
+        if self.shared is None or not network.shared:
+            return network.external_mac
+        return self.shared.functions[-1].mac
 
     def working_cores(self) -> set[int]:
         """Of its own; where it is not measured there are none but those on which something polls."""

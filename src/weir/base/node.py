@@ -19,6 +19,8 @@ Forwarder = Literal["weir-dp", "kernel"]
 """What forwards in a virtual machine."""
 Accelerator = Literal["auto", "kvm", "tcg"]
 Side = Literal["left", "right"]
+Direction = Literal["left-to-right", "right-to-left"]
+"""Of traffic, from a side to the other one."""
 PortKind = Literal[
     "virtio-user",
     "vhost",

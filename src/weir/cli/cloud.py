@@ -135,15 +135,24 @@ def _summary(tenants: TenantsFile) -> Iterator[str]:
     yield from measured(tenants, quick=False)
 
 
+_WAYS = {
+    "left-to-right": "to the host outside",
+    "right-to-left": "from the host outside to floating addresses",
+    "bidirectional": "to the host outside, and from there to floating addresses",
+}
+
+
 def measured(tenants: TenantsFile, *, quick: bool) -> Iterator[str]:
     """What `weir run` would do with it."""
     wanted = tenants.measure.in_a_hurry() if quick else tenants.measure
     repeats = "" if wanted.repeats == 1 else f", {wanted.repeats} times"
     loads = ", ".join(f"{load:,.0f}" for load in wanted.loads) or "none"
-    yield f"  frames        {', '.join(map(str, tenants.traffic.frames))}; IPv4, UDP, to the host outside"
+    frames, way = ", ".join(map(str, tenants.traffic.frames)), _WAYS[tenants.tester.direction]
+    yield f"  frames        {frames}; IPv4, UDP, {way}"
+    each = "each, each way" if len(tenants.tester.directions) > 1 else "each"
     sending = ", ".join(map(str, tenants.sending()))
     yield f"  sending       {sending} of {len(tenants.all_tenants())} tenants at once"
-    yield f"  loads         {loads} pps each{repeats}"
+    yield f"  loads         {loads} pps {each}{repeats}"
     if wanted.background is not None:
         behind = wanted.background
         yield f"  background    {behind.load:,.0f} pps of each of the others, {behind.frame} B"

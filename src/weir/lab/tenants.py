@@ -13,7 +13,13 @@ from weir.base.cloud import Isolation, Router, Security
 from weir.base.record import LabSection
 from weir.lab.kernel import CommandForm
 from weir.lab.lab import Name
-from weir.lab.tenants_measure import STREAMS_MAX, TenantsCores, TenantsMeasure, TenantsTraffic
+from weir.lab.tenants_measure import (
+    STREAMS_MAX,
+    TenantsCores,
+    TenantsMeasure,
+    TenantsTester,
+    TenantsTraffic,
+)
 from weir.lab.units import Seconds
 
 TENANTS_MAX = 256
@@ -217,6 +223,7 @@ class TenantsFile(LabSection):
     cloud: Cloud = Field(default_factory=Cloud, description="how it is built")
     tenants: tuple[Tenant, ...] = Field(min_length=1, max_length=TENANTS_MAX, description="who has instances")
     traffic: TenantsTraffic = Field(default_factory=TenantsTraffic, description="what `weir run` sends")
+    tester: TenantsTester = Field(default_factory=TenantsTester, description="who sends it")
     measure: TenantsMeasure = Field(default_factory=TenantsMeasure, description="what `weir run` measures")
     cores: TenantsCores = Field(default_factory=TenantsCores, description="where `weir run` measures it")
 
@@ -264,9 +271,19 @@ class TenantsFile(LabSection):
         )
 
     def sending(self) -> tuple[int, ...]:
-        """How many tenants send at once, in turn."""
-        every = len(self.all_tenants())
-        return self.measure.sending or tuple(dict.fromkeys((1, min(every, STREAMS_MAX))))
+        """How many tenants take part at once, in turn."""
+        return self.measure.sending or tuple(
+            dict.fromkeys((1, min(len(self.all_tenants()), self.sending_most)))
+        )
+
+    @property
+    def sending_most(self) -> int:
+        """As many as there are streams for."""
+        return STREAMS_MAX // len(self.tester.directions)
+
+    def measured(self) -> int:
+        """How many tenants, the first ones, take part in some round, be it as its background."""
+        return max(self.sending()) if self.measure.background is None else len(self.all_tenants())
 
     def all_tenants(self) -> list[tuple[str, Tenant]]:
         """Each tenant by its own name, in order."""

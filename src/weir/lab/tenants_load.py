@@ -14,8 +14,8 @@ from weir.base.record import SCHEMA_ID
 from weir.lab.complaint import Complaint
 from weir.lab.of_tenants import TENANTS, tenants_file
 from weir.lab.read_checked import read_checked
-from weir.lab.tenants import RESERVED_NAMES, TENANTS_MAX, TenantFunction, TenantsFile
-from weir.lab.tenants_measure import STREAMS_MAX
+from weir.lab.tenants import RESERVED_NAMES, TENANTS_MAX, IngressRule, TenantFunction, TenantsFile
+from weir.lab.tenants_measure import DISCARD_PORT
 
 _BEFORE_TENANTS = 2  # addresses outside: of the host there, and none of number 0
 _SHARED_ADDRESSES = ipaddress.IPv4Network("172.16.0.0/24")
@@ -83,6 +83,8 @@ def _complaints(tenants: TenantsFile) -> Iterator[Complaint]:
     if len(every) > TENANTS_MAX:
         yield Complaint(("tenants",), f"are {len(every)} in all", f"at most {TENANTS_MAX}")
     yield from _of_senders(tenants, len(every))
+    if "right-to-left" in tenants.tester.directions:
+        yield from _from_outside(tenants, next(external.hosts()))
     if tenants.cores.tester is not None and tenants.cores.tester in (tenants.cores.system or ()):
         message = f"has CPU {tenants.cores.tester}, on which the tester polls"
         yield Complaint(("cores", "system"), message, "other CPUs")
@@ -122,9 +124,47 @@ def _of_shared(tenants: TenantsFile) -> Iterator[Complaint]:
 
 
 def _of_senders(tenants: TenantsFile, tenants_in_all: int) -> Iterator[Complaint]:
-    if max(tenants.sending()) > tenants_in_all:
-        message = f"has {max(tenants.sending())} tenants that send, and there are {tenants_in_all}"
+    wanted, most = max(tenants.sending()), tenants.sending_most
+    if wanted > tenants_in_all:
+        message = f"has {wanted} tenants that send, and there are {tenants_in_all}"
         yield Complaint(("measure", "sending"), message, f"at most {tenants_in_all}")
-    if tenants.measure.background is not None and tenants_in_all > STREAMS_MAX:
-        message = f"is of {tenants_in_all} tenants, and {STREAMS_MAX} can send at once"
-        yield Complaint(("measure", "background"), message, f"at most {STREAMS_MAX} tenants, or none of it")
+    at_once = f"{most} can send at once" + (
+        ", in both directions" if len(tenants.tester.directions) > 1 else ""
+    )
+    if wanted > most:
+        yield Complaint(("measure", "sending"), f"has {wanted} tenants, and {at_once}", f"at most {most}")
+    if tenants.measure.background is not None and tenants_in_all > most:
+        message = f"is of {tenants_in_all} tenants, and {at_once}"
+        yield Complaint(("measure", "background"), message, f"at most {most} tenants, or none of it")
+
+
+def _from_outside(tenants: TenantsFile, outside: ipaddress.IPv4Address) -> Iterator[Complaint]:
+    """Tenants whose first instance nothing reaches that comes from outside unasked for."""
+    filtered = set(tenants.measure.security or (tenants.cloud.security,)) != {"none"}
+    way = f"tester.direction is {tenants.tester.direction}"
+    before = 0
+    for index, one in enumerate(tenants.tenants):
+        if before >= tenants.measured():
+            return
+        before += one.count
+        if one.instances and not one.floating:
+            yield Complaint(
+                ("tenants", index, "floating"),
+                f"is 0, and {way}: behind its router's source translation nobody outside can reach "
+                f"{one.name}'s instances",
+                "floating: 1, or tester.direction: left-to-right",
+            )
+        elif one.instances and filtered and not any(_lets_in(rule, outside) for rule in one.ingress):
+            yield Complaint(
+                ("tenants", index, "ingress"),
+                f"lets in no UDP to port {DISCARD_PORT} from {outside}, which the tester sends, since {way}",
+                f"{{protocol: udp, ports: [{DISCARD_PORT}, {DISCARD_PORT}]}} among its rules, or security: "
+                "none",
+            )
+
+
+def _lets_in(rule: IngressRule, outside: ipaddress.IPv4Address) -> bool:
+    """What the tester sends from there."""
+    first, last = rule.ports or (DISCARD_PORT, DISCARD_PORT)
+    from_there = outside in ipaddress.IPv4Network(rule.source)
+    return from_there and rule.protocol in ("any", "udp") and first <= DISCARD_PORT <= last

@@ -5,25 +5,29 @@ judges what arrives. Keys that chains have too mean the same there."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from weir.base.cloud import Router, Security
+from weir.base.node import Direction
 from weir.base.record import ONE_OR_MANY, LabSection, listed
 from weir.lab.frames import CAPTURE, CONNECTIONS, Frame, frame_sizes_bytes
 from weir.lab.measure import CurveOptions, Duration, Goal, Load, Measure, Ratio, TrialOptions
 from weir.lab.units import Milliseconds
 
 STREAMS_MAX = 64
-"""Of weir-dp: so many tenants can send at once."""
+"""Of weir-dp: so many tenants can send at once, or half as many in both directions."""
+DISCARD_PORT = 9
+"""UDP, discard (RFC 863): to it all packets are sent. Those who translate addresses may change source ports,
+never this one."""
 FRAME_BYTES_MAX = 1518
 """Of instances' MTU of 1500 bytes."""
 _Sending = Annotated[int, Field(ge=1, le=STREAMS_MAX)]
 
 
 class TenantsTraffic(LabSection):
-    """What the first instance of each tenant sends to the host outside: UDP, IPv4."""
+    """What the first instance of each tenant and the host outside send each other: UDP, IPv4."""
 
     frames: Annotated[tuple[Frame, ...], ONE_OR_MANY, BeforeValidator(listed)] = Field(
         default=("64", "1518"),
@@ -31,12 +35,29 @@ class TenantsTraffic(LabSection):
         max_length=64,
         description="frame sizes in L2 bytes with FCS, at most 1518, or mixes; one result each",
     )
-    flows: int = Field(default=1, ge=1, le=10_000, description="source ports of each tenant")
+    flows: int = Field(
+        default=1, ge=1, le=10_000, description="source ports of each tenant, and in each direction"
+    )
 
     @model_validator(mode="after")
     def _pass(self) -> Self:
         require_to_pass(self.frames)
         return self
+
+
+class TenantsTester(LabSection):
+    """The traffic generator and receiver: left are the tenants' hosts, right is the host outside."""
+
+    direction: Literal["left-to-right", "right-to-left", "bidirectional"] = Field(
+        default="left-to-right",
+        description="where traffic comes from: tenants' hosts; the host outside, which sends to their "
+        "floating addresses; or both at once",
+    )
+
+    @property
+    def directions(self) -> tuple[Direction, ...]:
+        """One, or both."""
+        return ("left-to-right", "right-to-left") if self.direction == "bidirectional" else (self.direction,)
 
 
 def require_to_pass(frames: Sequence[Frame]) -> None:
@@ -84,7 +105,8 @@ class TenantsTrials(LabSection):
 
 
 class TcpOptions(LabSection):
-    """What the senders' TCP/IP stacks get through to the host outside, all at once: iperf3."""
+    """What TCP/IP stacks get through between the tenants' hosts and the host outside, in the directions of
+    the traffic, all at once: iperf3."""
 
     duration_s: int = Field(
         default=5, ge=1, le=3600, description="length of one repeat in seconds, after one for slow start"
@@ -95,7 +117,7 @@ class TcpOptions(LabSection):
 class Background(LabSection):
     """What tenants send whose turn it is not: so much all the time."""
 
-    load: Load = Field(description="of each", examples=["1kpps"])
+    load: Load = Field(description="of each, in each direction", examples=["1kpps"])
     frame: Annotated[int, Field(ge=64, le=FRAME_BYTES_MAX)] = Field(
         default=FRAME_BYTES_MAX, description="its size in L2 bytes with FCS"
     )
@@ -108,7 +130,7 @@ class TenantsMeasure(LabSection):
         default=None,
         min_length=1,
         max_length=STREAMS_MAX,
-        description="how many tenants send at once, the first ones; absent: one, and all",
+        description="how many tenants take part at once, the first ones; absent: one, and all",
     )
     security: tuple[Security, ...] | None = Field(
         default=None,
@@ -132,14 +154,15 @@ class TenantsMeasure(LabSection):
     loads: tuple[Load, ...] = Field(
         default=(1e3, 3e3, 10e3, 30e3, 100e3),
         max_length=64,
-        description="what each of them sends: received against generated, tenant by tenant",
+        description="what each of them sends, and gets where the host outside sends: received against "
+        "generated, tenant by tenant",
         examples=["10kpps"],
     )
     duration_s: Duration = Field(default=1.0, description="length of a trial at one of these loads")
     background: Background | None = Field(
         default=None,
-        description="of the tenants that `sending` leaves out in a round, counted in the load of all "
-        "together; absent: they are silent",
+        description="of the tenants that `sending` leaves out in a round, in the same directions, counted in "
+        "the load of all together; absent: they are silent",
     )
     tcp: TcpOptions | None = Field(
         default=None, description="TCP besides, at the end: goodput of each; absent: none"
@@ -147,7 +170,7 @@ class TenantsMeasure(LabSection):
     goals: tuple[Goal, ...] = Field(
         default=(Goal(name="PDR", loss_ratio=0.005),),
         max_length=8,
-        description="what is searched for, of all that send together; none: the loads alone",
+        description="what is searched for, of all together, in all directions; none: the loads alone",
     )
     repeats: int = Field(
         default=3, ge=1, le=100, description="searches, and trials at each load: median, min and max count"

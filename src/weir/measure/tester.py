@@ -13,13 +13,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, Self
 
+from weir.base.node import Direction
 from weir.base.si import NS_PER_S
 from weir.protocol.ledger import Ledger
 from weir.protocol.traffic import DelayWanted, Shape, TrafficConfigure
 from weir.protocol.traffic_results import CaptureFacts, DelayHistogram, Learned, TrafficResult
 from weir.results.result import ArrivalClock
 
-Direction = Literal["left-to-right", "right-to-left"]
 MAPPED_S = 25.0
 """Shorter than the shortest time-out of a mapping that is usual: 30 s, Linux's of UDP before an answer."""
 ANNOUNCE_FRAMES = 3

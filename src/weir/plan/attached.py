@@ -12,9 +12,10 @@ from weir.base.cloud import CloudTester
 from weir.base.node import Node, Port
 from weir.base.step import Step
 from weir.base.topology import Topology, namespace, token_of
+from weir.lab.tenants_measure import DISCARD_PORT
 from weir.plan.cloud.data_plane import beside_host_step
 from weir.plan.cloud.parts import silent
-from weir.plan.cloud.tester import FIRST_PORT, TO_PORT
+from weir.plan.cloud.tester import FIRST_PORT
 from weir.plan.plan import KERNEL_STALL_US, NETNS_DIRECTORY, run_directory
 from weir.plan.streams import frame_size
 from weir.protocol.configuration import Configure, PortConfig, TesterArea
@@ -118,7 +119,7 @@ def attached_streams(topology: Topology, to_mac: str, frame: str, flows: int, se
                     src_ip=SOURCE,
                     dst_ip=DESTINATION,
                     src_port=FIRST_PORT,
-                    dst_port=TO_PORT,
+                    dst_port=DISCARD_PORT,
                 ),
                 flows=FlowConfig(count=flows, seed=seed, vary=("src_port",)),
             ),

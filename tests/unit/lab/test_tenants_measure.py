@@ -82,6 +82,104 @@ def test_in_a_hurry_the_loads_are_the_lowest_a_middle_and_the_highest_one_in_wha
     assert loaded(tmp_path, more).measure.in_a_hurry().loads == (1e3, 10e3, 100e3)
 
 
+REACHED = GOOD.replace("count: 3", "count: 3, floating: 1, ingress: [{protocol: udp, ports: [9, 9]}]")
+FROM_OUTSIDE = "tester: {direction: right-to-left}\n"
+
+
+def test_traffic_goes_outside_unless_the_file_says_otherwise_and_both_directions_halve_the_tenants(
+    tmp_path: Path,
+) -> None:
+    assert loaded(tmp_path).tester.directions == ("left-to-right",)
+    many = REACHED.replace("count: 3", "count: 70")
+    for direction, ways, most in (("right-to-left", 1, 64), ("bidirectional", 2, 32)):
+        (tmp_path / "lab.yml").write_text(f"{many}tester: {{direction: {direction}}}\n")
+        tenants = load_tenants(tmp_path)
+        assert len(tenants.tester.directions) == ways
+        assert tenants.sending() == (1, most)
+
+
+@pytest.mark.parametrize(
+    "ingress",
+    [
+        "{protocol: any}",
+        "{protocol: udp, ports: [1, 9]}",
+        "{protocol: tcp}, {protocol: udp, source: 198.18.0.1/32}",
+    ],
+)
+def test_from_outside_a_tenant_is_reached_if_its_group_lets_the_tester_in(
+    ingress: str, tmp_path: Path
+) -> None:
+    tenant = f"count: 3, floating: 1, ingress: [{ingress}]"
+    (tmp_path / "lab.yml").write_text(GOOD.replace("count: 3", tenant) + FROM_OUTSIDE)
+    assert load_tenants(tmp_path).tester.directions == ("right-to-left",)
+
+
+def test_where_nothing_filters_no_group_has_to_let_the_tester_in(tmp_path: Path) -> None:
+    tenant = GOOD.replace("count: 3", "count: 3, floating: 1")
+    (tmp_path / "lab.yml").write_text(f"{tenant}{FROM_OUTSIDE}cloud: {{security: none}}\n")
+    assert load_tenants(tmp_path).tester.directions == ("right-to-left",)
+    compared = (
+        f"{tenant}{FROM_OUTSIDE}cloud: {{security: none}}\nmeasure: {{security: [none, ovs-conntrack]}}\n"
+    )
+    (tmp_path / "lab.yml").write_text(compared)
+    with pytest.raises(LabFileError, match=r"lets in no UDP to port 9 from 198\.18\.0\.1"):
+        load_tenants(tmp_path)
+
+
+@pytest.mark.parametrize("direction", ["right-to-left", "bidirectional"])
+@pytest.mark.parametrize(
+    ("tenant", "said"),
+    [
+        (
+            "count: 3, ingress: [{protocol: any}]",
+            "tenants[0].floating: is 0, and tester.direction is {}: behind its router's source translation "
+            "nobody outside can reach red's instances; expected floating: 1",
+        ),
+        *(
+            (
+                f"count: 3, floating: 1, ingress: [{rules}]",
+                "tenants[0].ingress: lets in no UDP to port 9 from",
+            )
+            for rules in (
+                "{protocol: tcp}",
+                "{protocol: udp, ports: [10, 20]}",
+                "{protocol: any, source: 10.0.0.0/8}",
+            )
+        ),
+    ],
+)
+def test_from_outside_a_tenant_that_cannot_be_reached_is_refused(
+    direction: str, tenant: str, said: str, tmp_path: Path
+) -> None:
+    (tmp_path / "lab.yml").write_text(
+        GOOD.replace("count: 3", tenant) + f"tester: {{direction: {direction}}}\n"
+    )
+    with pytest.raises(LabFileError) as refused:
+        load_tenants(tmp_path)
+    assert said.format(direction) in str(refused.value)
+
+
+def test_tenants_that_take_part_in_no_round_need_not_be_reached(tmp_path: Path) -> None:
+    others = "  - {name: blue}\n"
+    (tmp_path / "lab.yml").write_text(f"{REACHED}{others}{FROM_OUTSIDE}measure: {{sending: [3]}}\n")
+    assert load_tenants(tmp_path).measured() == 3
+    for more in ("measure: {sending: [4]}\n", "measure: {sending: [3], background: {load: 1kpps}}\n"):
+        (tmp_path / "lab.yml").write_text(REACHED + others + FROM_OUTSIDE + more)
+        with pytest.raises(LabFileError, match=r"tenants\[1\]\.floating: is 0"):
+            load_tenants(tmp_path)
+
+
+def test_more_tenants_in_both_directions_than_streams_are_refused(tmp_path: Path) -> None:
+    many = REACHED.replace("count: 3", "count: 40") + "tester: {direction: bidirectional}\n"
+    for more, said in (
+        ("measure: {sending: [33]}\n", "has 33 tenants, and 32 can send at once, in both directions"),
+        ("measure: {background: {load: 1kpps}}\n", "is of 40 tenants, and 32 can send at once, in both"),
+    ):
+        (tmp_path / "lab.yml").write_text(many + more)
+        with pytest.raises(LabFileError, match=said):
+            load_tenants(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [

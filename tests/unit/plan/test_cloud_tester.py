@@ -6,12 +6,20 @@ from __future__ import annotations
 import pytest
 
 from weir.base.cloud import CloudTopology
-from weir.lab.tenants import Tenant, TenantFunction, TenantsFile
-from weir.lab.tenants_measure import Background, TenantsCores, TenantsMeasure, TenantsTraffic
+from weir.lab.tenants import Cloud, IngressRule, Tenant, TenantFunction, TenantsFile
+from weir.lab.tenants_measure import (
+    DISCARD_PORT,
+    Background,
+    TenantsCores,
+    TenantsMeasure,
+    TenantsTester,
+    TenantsTraffic,
+)
 from weir.plan import PlanError
 from weir.plan.cloud import cloud_steps, cloud_topology, measured_topology
 from weir.plan.cloud.data_plane import cloud_configuration
-from weir.plan.cloud.tester import RECEIVER, TO_PORT, tenant_streams
+from weir.plan.cloud.loopback import loopback_lab
+from weir.plan.cloud.tester import RECEIVER, direction_of, tenant_streams
 from weir.plan.streams import frame_size
 
 DEPLOYMENT = "cloud-12345678"
@@ -37,7 +45,7 @@ def test_a_function_is_no_host_that_could_send_also_where_it_forwards_for_nobody
     tenants = TENANTS.model_copy(update={"tenants": (alone,)})
     (network,) = cloud_topology(tenants, DEPLOYMENT).tenant_networks
     assert [one.name for one in network.functions] == ["blue.dpi"]
-    with pytest.raises(PlanError, match="blue has no instance that could send"):
+    with pytest.raises(PlanError, match="blue has no instance that could send or receive"):
         measured_topology(tenants, DEPLOYMENT, (0, 1))
 
 
@@ -108,7 +116,9 @@ def test_packets_are_those_that_the_hosts_stack_would_send() -> None:
         topology.tenant_networks[0].instances[0].mac,
         topology.tenant_networks[0].instances[0].address,
     )
-    assert {(one.template.dst_ip, one.template.dst_port) for one in streams} == {(topology.outside, TO_PORT)}
+    assert {(one.template.dst_ip, one.template.dst_port) for one in streams} == {
+        (topology.outside, DISCARD_PORT)
+    }
     assert [one.flows.seed for one in streams if one.flows] == [3, 4]
     assert all(one.flows is not None and one.flows.vary == ("src_port",) for one in streams)
 
@@ -139,3 +149,97 @@ def test_background_comes_from_those_who_are_not_sending_in_frames_of_its_own() 
     assert {one.port: one.frame for one in streams} == {
         name: frame_size(frame) for name, frame in wanted.items()
     }
+
+
+def reached(direction: str, *, shared: bool = False) -> tuple[TenantsFile, CloudTopology]:
+    """Tenants that have floating addresses, one of them off what the other shares."""
+    rule = IngressRule(protocol="udp")
+    plain = Tenant(name="plain", floating=1, ingress=(rule,), shared=False)
+    through = Tenant(name="through", floating=1, ingress=(rule,), functions=(TenantFunction(name="dpi"),))
+    functions = (TenantFunction(name="dpi"), TenantFunction(name="fw")) if shared else ()
+    tenants = TENANTS.model_copy(
+        update={
+            "tenants": (plain, through),
+            "tester": TenantsTester.model_validate({"direction": direction}),
+            "cloud": Cloud(functions=functions),
+        }
+    )
+    return tenants, measured_topology(tenants, DEPLOYMENT, (0, 1, 2))
+
+
+def test_from_outside_packets_go_to_floating_addresses_by_the_next_hop_there() -> None:
+    tenants, topology = reached("right-to-left", shared=True)
+    streams = tenant_streams(topology, tenants, "64", 2).streams
+    assert [(one.id, one.port, one.to) for one in streams] == [
+        (0, RECEIVER, "plain.1"),
+        (1, RECEIVER, "through.1"),
+    ]
+    plain, through = (one.template for one in streams)
+    assert topology.shared is not None
+    assert plain.dst_mac == topology.tenant_networks[0].external_mac
+    assert through.dst_mac == topology.shared.functions[-1].mac
+    assert [one.dst_ip for one in (plain, through)] == [
+        one.hosts[0].floating for one in topology.tenant_networks
+    ]
+    assert {(one.src_mac, one.src_ip, one.dst_port) for one in (plain, through)} == {
+        (topology.outside_mac, topology.outside, DISCARD_PORT)
+    }
+    (outside,) = [step for step in cloud_steps(topology) if step.name == "interface:outside.eth0"]
+    assert outside.params["mac"] == topology.outside_mac
+
+
+def test_in_both_directions_each_tenant_has_two_streams_and_every_end_sends_and_receives() -> None:
+    tenants, topology = reached("bidirectional")
+    streams = tenant_streams(topology, tenants, "64", 2).streams
+    assert [(one.id, one.port, one.to, direction_of(one)) for one in streams] == [
+        (0, "plain.1", RECEIVER, "left-to-right"),
+        (1, RECEIVER, "plain.1", "right-to-left"),
+        (2, "through.1", RECEIVER, "left-to-right"),
+        (3, RECEIVER, "through.1", "right-to-left"),
+    ]
+    made = {(area.kind, getattr(area, "port", None)) for area in cloud_configuration(topology).areas}
+    ends = ("plain.1", "through.1", RECEIVER)
+    assert made == {(kind, end) for kind in ("generator", "receiver") for end in ends}
+    assert topology.tester is not None
+    alone = loopback_lab(tenants.name, topology.tester, tenants.traffic.flows, ["64"])
+    assert alone.tester.direction == "bidirectional"
+
+
+def test_the_kernel_works_on_the_systems_cores_where_packets_come_in_and_what_was_counted_is_discarded() -> (
+    None
+):
+    wanted = {
+        "left-to-right": ({"steering:compute1": ["tap1.1", "tap2.1"]}, {"outside"}),
+        "right-to-left": ({"steering:network": ["eth2"]}, {"outside", "plain.1", "through.1"}),
+        "bidirectional": (
+            {"steering:network": ["eth2"], "steering:compute1": ["tap1.1", "tap2.1"]},
+            {"outside", "plain.1", "through.1"},
+        ),
+    }
+    for direction, (steered, discarding) in wanted.items():
+        _, topology = reached(direction)
+        steps = cloud_steps(topology)
+        found = {one.name: one.params["interfaces"] for one in steps if one.kind == "steering"}
+        assert found == steered
+        rules = [one for one in steps if one.kind == "ruleset" and "--dport 9 -j DROP" in str(one.params)]
+        assert {str(one.params["netns"]).rpartition("12345678-")[2] for one in rules} == discarding
+
+
+def test_steps_have_names_of_their_own_where_weir_routes_and_packets_come_from_outside() -> None:
+    tenants, _ = reached("bidirectional")
+    cloud = tenants.cloud.model_copy(update={"router": "weir"})
+    topology = measured_topology(tenants.model_copy(update={"cloud": cloud}), DEPLOYMENT, (0, 1))
+    every = [step.name for step in cloud_steps(topology)]
+    assert {"steering:network", "steering:routers"} <= set(every)
+    assert len(every) == len(set(every))
+
+
+def test_the_data_plane_has_memory_for_the_packets_of_every_stream() -> None:
+    """Each has a pool of its own: 16,383 packets of 2 KiB at least."""
+    memory_mb = {}
+    for count in (4, 64):
+        tenants = TENANTS.model_copy(update={"tenants": (Tenant(name="t", count=count),)})
+        steps = cloud_steps(measured_topology(tenants, DEPLOYMENT, (0, 1)))
+        (started,) = [step for step in steps if step.kind == "weir-dp"]
+        memory_mb[count] = int(str(started.params["memory_mb"]))
+    assert (memory_mb[64] - memory_mb[4]) / 60 >= 16_383 * 2048 / (1 << 20)

@@ -101,7 +101,7 @@ def test_an_instance_that_drops_every_tenth_packet_fails_its_case_which_says_whe
 
 
 def test_a_chain_that_lets_nothing_through_fails_its_case_and_leaves_its_limits_unjudged() -> None:
-    why = "nothing that outside sends arrives outside; lost were 5 at vnf1 (not_returned)"
+    why = "nothing that outside sends arrives at outside; lost were 5 at vnf1 (not_returned)"
     found = loaded(MadeChains(nothing_comes=why), sut(floor(1000)))
     assert {one.why for one in found.suites[0].cases} == {why}
     assert [(one.outcome, one.why) for one in found.verdicts()[1:]] == [("not judged", why)] * 2

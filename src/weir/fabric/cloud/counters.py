@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pyroute2 import IPRoute
 
-from weir.base.cloud import CloudNode, CloudTopology, router_name
+from weir.base.cloud import OUTSIDE, CloudNode, CloudTopology, router_name
 from weir.base.step import Step
 from weir.fabric import namespace, netlink
 from weir.fabric.cloud.drops import Drop, drops
@@ -52,7 +52,7 @@ class CloudCounters:
         self._run_dir = run_dir
         pairs = [_ends(step) for step in steps if step.kind == "veth"]
         self._peer = {one: other for pair in pairs for one, other in (pair, pair[::-1])}
-        names_of = [node.name for node in topology.nodes]
+        names_of = [OUTSIDE, *(node.name for node in topology.nodes)]
         names_of += [one.name for _, one in topology.all_instances()]
         routers = [router_name(network) for network in topology.tenant_networks]
         self._forwarding = [one.name for network in topology.all_networks() for one in network.functions]

@@ -18,7 +18,7 @@ from weir.fabric.deployment import Deployment
 from weir.fabric.openvswitch import version
 from weir.fabric.outside import TakenWatch, taking_part
 from weir.fabric.outside.reading import threads_of
-from weir.plan.cloud.tester import TO_PORT
+from weir.lab.tenants_measure import DISCARD_PORT
 
 _PERMANENT, _KNOWN = 0x80, 0x02 | 0x04 | 0x08 | 0x10
 """NUD_PERMANENT; NUD_REACHABLE, _STALE, _DELAY, _PROBE of linux/neighbour.h."""
@@ -59,16 +59,24 @@ class MeasuredCloud:
         return CloudWatch(self._topology, switches, self._counters.ports)
 
     def ask_gateways(self) -> None:
-        """Every host that sends says a word to the host outside, and that one to the first function, by its
-        own TCP/IP stack: so it asks for its gateway, and switches learn where that is. The tester asks
-        nobody."""
+        """Every host that takes part says a word to the host outside, and that one to the first function, or
+        to those that it sends to, by its own TCP/IP stack: so it asks for its gateway, and switches learn
+        where that is. The tester asks nobody."""
         topology = self._topology
-        assert topology.tester is not None
-        for name in topology.tester.senders:
-            shared = topology.shared
+        tester, shared = topology.tester, topology.shared
+        assert tester is not None
+        for name in tester.senders:
             to = topology.outside if name != OUTSIDE or shared is None else shared.functions[0].address
-            with namespace.inside(topology.namespace(name)), socket(AF_INET, SOCK_DGRAM) as word:
-                word.sendto(b"", (to, TO_PORT))
+            self._say(name, to)
+        if "right-to-left" in tester.directions:
+            for name in tester.senders:
+                floating = topology.instance(name)[1].floating
+                assert floating is not None
+                self._say(OUTSIDE, floating)
+
+    def _say(self, host: str, to: str) -> None:
+        with namespace.inside(self._topology.namespace(host)), socket(AF_INET, SOCK_DGRAM) as word:
+            word.sendto(b"", (to, DISCARD_PORT))
 
     def keep_neighbours(self) -> int:
         """What hosts and routers have learnt of each other's MAC addresses by now, they know from now on: an

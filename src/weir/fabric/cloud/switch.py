@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from weir.fabric import probe
@@ -15,8 +16,10 @@ from weir.plan.cloud.switches import DATAPATH
 _KERNEL, _USERSPACE = "system", "netdev"
 
 
+@cache
 def userspace() -> bool:
-    """Whether clouds here are switched by Open vSwitch's userspace datapath, since the kernel has none."""
+    """Whether clouds here are switched by Open vSwitch's userspace datapath, since the kernel has none. Asked
+    once: each interface of a cloud depends on it."""
     return not probe.ovs_datapath()
 
 

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 
 from weir.base.cloud import OUTSIDE, CloudTopology
 from weir.lab.tenants import TenantsFile
-from weir.plan.cloud.tester import FIRST_PORT, RECEIVER, TO_PORT
+from weir.lab.tenants_measure import DISCARD_PORT
+from weir.plan.cloud.tester import FIRST_PORT, RECEIVER
 from weir.plan.cloud.topology import cloud_tester, cloud_topology, with_tester
 from weir.plan.streams import frame_size
 from weir.plan.topology import PlanError
@@ -54,7 +55,7 @@ def chain_streams(topology: CloudTopology, frame: str, flows: int, seed: int) ->
                     src_ip=sent_as.external,
                     dst_ip=topology.outside,
                     src_port=FIRST_PORT,
-                    dst_port=TO_PORT,
+                    dst_port=DISCARD_PORT,
                 ),
                 flows=FlowConfig(count=flows, seed=seed, vary=("src_port",)),
             ),

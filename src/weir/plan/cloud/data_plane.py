@@ -18,7 +18,9 @@ from weir.protocol.errors import refusing
 
 _MBUFS = 16_384
 _MBUFS_OF_ROUTER = 8_192
-_MEMORY_MB = 256
+_MEMORY_MB = 128
+_STREAM_MB = 40
+"""Of each stream's own pool of packets (POOL_MBUFS of native/traffic/sender.c)."""
 _BESIDE_HOST = Host(hugepages="none")
 """Packets are copied to and from the kernel: pages of 4 KiB are enough, and no other program's are taken."""
 
@@ -36,8 +38,11 @@ def data_plane_steps(topology: CloudTopology) -> Iterator[Step]:
             for one in topology.tenant_networks
             for name in (names.inner_port(one), names.outer_port(one))
         ]
-        yield steering(topology, NETWORK_NODE, ends, topology.tester, f"what {routers} routers send")
-    memory_mb = _MEMORY_MB + (routers * part.memory_mb if part is not None else 0)
+        sent = f"what {routers} routers send"
+        yield steering(topology, NETWORK_NODE, ends, topology.tester, sent, named="routers")
+    tester = topology.tester
+    streams = len(tester.senders) * len(tester.directions) if tester is not None else 0
+    memory_mb = _MEMORY_MB + streams * _STREAM_MB + (routers * part.memory_mb if part is not None else 0)
     yield beside_host_step(core, memory_mb)
 
 

@@ -110,8 +110,7 @@ def _outside(topology: CloudTopology) -> Iterator[Step]:
     shared = topology.shared
     last = shared.functions[-1] if shared is not None else None
     back = [f"{one}/32 via {last.address}" for one in last.allowed] if last is not None else []
-    mac = shared.router_mac if shared is not None else ""
-    yield interface(netns, names.HOST_INTERFACE, mac, own, at=OUTSIDE, routes=back)
+    yield interface(netns, names.HOST_INTERFACE, topology.outside_mac, own, at=OUTSIDE, routes=back)
 
 
 def _instance(topology: CloudTopology, network: Network, instance: Instance) -> Iterator[Step]:

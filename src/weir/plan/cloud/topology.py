@@ -57,6 +57,7 @@ def cloud_topology(tenants: TenantsFile, deployment: str, core: int = 0) -> Clou
         isolation=cloud.isolation,
         external=cloud.external,
         outside=there,
+        outside_mac=_mac(made.token, len(networks) + 1, _ROUTER),
         nodes=tuple(
             CloudNode(name=name, address=str(_NODES_NETWORK[number])) for number, name in enumerate(names, 1)
         ),
@@ -73,14 +74,13 @@ def measured_topology(tenants: TenantsFile, deployment: str, cpus: Sequence[int]
     """The same with a tester, on these CPUs of the machine. PlanError if they are too few, or not those that
     the file names."""
     topology = cloud_topology(tenants, deployment)
-    sending = (
-        len(topology.tenant_networks) if tenants.measure.background is not None else max(tenants.sending())
-    )
+    sending = tenants.measured()
     empty = [one.name for one in topology.tenant_networks[:sending] if not one.hosts]
     if empty:
-        raise PlanError(f"{empty[0]} has no instance that could send; expected one or more")
+        raise PlanError(f"{empty[0]} has no instance that could send or receive; expected one or more")
     senders = tuple(network.hosts[0].name for network in topology.tenant_networks[:sending])
-    return with_tester(topology, cloud_tester(tenants.cores, cpus, senders))
+    tester = cloud_tester(tenants.cores, cpus, senders)
+    return with_tester(topology, tester.model_copy(update={"directions": tenants.tester.directions}))
 
 
 def with_tester(topology: CloudTopology, tester: CloudTester) -> CloudTopology:

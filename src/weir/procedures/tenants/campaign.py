@@ -21,7 +21,7 @@ from weir.measure.one_case import Event, OnChain, TrialFinished, measured
 from weir.measure.tester import Stream
 from weir.plan.cloud.loopback import loopback_lab
 from weir.plan.cloud.routers import ROUTERS
-from weir.plan.cloud.tester import tenant_streams
+from weir.plan.cloud.tester import direction_of, tenant_streams
 from weir.procedures.campaign import CampaignProgress
 from weir.procedures.driver import new_id, planned, running, take_down_leftovers
 from weir.procedures.stored_result import new_result
@@ -185,23 +185,27 @@ class TenantsCampaign:
     def _traffic(self, topology: CloudTopology, frame: str, sending: int) -> Traffic:
         config = tenant_streams(topology, self._tenants, frame, sending)
         streams = tuple(
-            Stream(one.id, "left-to-right", one.port, one.to) for one in config.streams if one.to is not None
+            Stream(one.id, direction_of(one), one.port, one.to)
+            for one in config.streams
+            if one.to is not None
         )
-        behind = self._wanted.background
+        behind, first_behind = self._wanted.background, sending * len(self._tenants.tester.directions)
         return Traffic(
             frame,
             mean_frame_bytes(frame),
             config,
             streams,
             self._tenants.traffic.flows,
-            fixed_pps={one.id: behind.load for one in streams[sending:]} if behind is not None else {},
+            fixed_pps={one.id: behind.load for one in streams[first_behind:]} if behind is not None else {},
         )
 
 
 def _senders(on: RunningCloud, sending: int) -> dict[str, Any]:
     """Of a record."""
-    networks = on.topology.tenant_networks
+    networks, tester = on.topology.tenant_networks, on.topology.tester
+    assert tester is not None
     return {
+        "directions": list(tester.directions),
         "tenants": [one.name for one in networks[:sending]],
         "standing": len(networks),
         "through": {one.name: list(on.topology.through(one)) for one in networks[:sending]},

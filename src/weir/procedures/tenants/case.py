@@ -7,6 +7,7 @@ from __future__ import annotations
 import statistics
 from collections import Counter
 from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 from weir.lab.tenants_measure import TenantsMeasure
@@ -57,12 +58,11 @@ class TenantsCase(SearchedCase):
             outcome = self.runner.valid("curve", self._together_pps(load_pps), self._wanted.duration_s)
             self._loaded.append(outcome.trial)
             trials.setdefault(load_pps, []).append(outcome.trial)
-            self.record.points = [
-                point(each_pps, some, self.record.tenants) for each_pps, some in trials.items()
-            ]
+            self.record.points = [point(each_pps, some, self.record) for each_pps, some in trials.items()]
 
     def _together_pps(self, load_pps: float) -> float:
-        return load_pps * len(self.record.tenants) + sum(self.traffic.fixed_pps.values())
+        streams = len(self.record.tenants) * len(self.record.directions)
+        return load_pps * streams + sum(self.traffic.fixed_pps.values())
 
     def found(self) -> dict[str, Any]:
         """With the record of all loads; their trials are the curve."""
@@ -74,8 +74,8 @@ class TenantsCase(SearchedCase):
         }
 
 
-def point(load_pps: float, trials: Sequence[Trial], senders: Sequence[str]) -> TenantsPoint:
-    """What the valid ones of these trials at one load say of each sender."""
+def point(load_pps: float, trials: Sequence[Trial], record: Tenants) -> TenantsPoint:
+    """What the valid ones of these trials at one load say of each tenant, in each direction."""
     valid = [one for one in trials if one.valid]
     if not valid:
         why = next((said for one in trials for said in one.invalid_because), "No trial was run.")
@@ -88,7 +88,10 @@ def point(load_pps: float, trials: Sequence[Trial], senders: Sequence[str]) -> T
         load_pps=load_pps,
         trials=len(valid),
         counted_share=min(1 - one.left_out_share for one in valid),
-        shares=[_share(name, number, valid, load_pps) for number, name in enumerate(senders)],
+        shares=[
+            _share(name, direction, number, valid, load_pps)
+            for number, (name, direction) in enumerate(product(record.tenants, record.directions))
+        ],
         drops=[
             Drop(place=place, reason=reason, packets=packets)
             for (place, reason), packets in lost.most_common()
@@ -96,12 +99,13 @@ def point(load_pps: float, trials: Sequence[Trial], senders: Sequence[str]) -> T
     )
 
 
-def _share(tenant: str, stream: int, trials: Sequence[Trial], load_pps: float) -> TenantShare:
+def _share(tenant: str, direction: str, stream: int, trials: Sequence[Trial], load_pps: float) -> TenantShare:
     seen = [(trial, one) for trial in trials for one in trial.streams if one.stream == stream]
     offered_pps, delivered_pps = zip(*(_rates_pps(trial, one, load_pps) for trial, one in seen), strict=True)
     late_us = [one.latency.p99_us for _, one in seen if one.latency is not None]
     return TenantShare(
         tenant=tenant,
+        direction=direction,
         offered_pps=statistics.median(offered_pps),
         delivered_pps=statistics.median(delivered_pps),
         delivered_min_pps=min(delivered_pps),

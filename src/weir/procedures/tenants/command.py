@@ -112,6 +112,7 @@ def _json_planned(tenants: TenantsFile, clouds: Sequence[CloudTopology]) -> str:
         {
             "lab": tenants.name,
             "frames": list(map(str, tenants.traffic.frames)),
+            "direction": tenants.tester.direction,
             "sending": list(tenants.sending()),
             "clouds": [
                 {

@@ -36,8 +36,12 @@ _INSTANCES = (
 def _sends(tester: CloudTester) -> str:
     if OUTSIDE in tester.senders:
         return "sends at the host outside, and takes there what comes back"
-    sends = "sends at the tenants' hosts as their TCP/IP stacks would"
-    return f"{sends}, and takes what arrives at the host outside"
+    if len(tester.directions) > 1:
+        where = "the tenants' hosts and at the host outside"
+        return f"sends at {where} as their TCP/IP stacks would, and takes there what arrives"
+    ends = ("the tenants' hosts", "the host outside")
+    here, there = ends if tester.directions == ("left-to-right",) else ends[::-1]
+    return f"sends at {here} as a TCP/IP stack there would, and takes what arrives at {there}"
 
 
 def _routers(topology: CloudTopology) -> str:

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator
+from itertools import product
 
 from rich.console import RenderableType
 
 from weir.procedures.tenants import section_paper, section_tcp
 from weir.procedures.tenants.section_rows import (
     CARRIED,
+    WAYS,
     Group,
     Row,
     TcpRow,
@@ -31,49 +33,51 @@ from weir.report.page.markup import sheet
 from weir.report.sections import HOW_TO_READ, Cell, CsvTable, Note, PagePart, PlainTable, Section
 from weir.report.summary import frame_label
 from weir.results.result import TCP, Result
-from weir.results.tenants import TenantShare, TenantsPoint
+from weir.results.tenants import OUTWARD, TenantShare, TenantsPoint
 
 HEAD = (
-    "Sending", "frame", "each sends, pps", "of each arrives, pps", "least–most", "lost",
+    "Sending", "direction", "frame", "of each are sent, pps", "of each arrive, pps", "least–most", "lost",
     "worst tenant's p99", "where most is lost",
 )  # fmt: skip
-WORDS = 2
+WORDS = 3
 SENT = 0.99
 """Of a load: with less it is said what was sent."""
 TITLE = "Tenants that send at once"
 COLUMNS = (
-    "run", "lab", "security", "variant", "sending", "standing", "frame", "tenant", "load_pps", "trials",
-    "counted_share", "offered_pps", "delivered_pps", "delivered_min_pps", "delivered_max_pps", "loss_ratio",
-    "latency_p99_us", *section_tcp.COLUMNS,
+    "run", "lab", "security", "variant", "sending", "standing", "frame", "tenant", "direction", "load_pps",
+    "trials", "counted_share", "offered_pps", "delivered_pps", "delivered_min_pps", "delivered_max_pps",
+    "loss_ratio", "latency_p99_us", *section_tcp.COLUMNS,
 )  # fmt: skip
 _OF_POINT = {"load_pps", "trials", "counted_share"}
 PAPER = "What the paper found, here"
 MEANING = (
-    "Each sends at the same load, from a host of its own network to the host outside. Arrives: the median "
+    "Each sends at the same load, from a host of its own network to the host outside; or as much is sent "
+    "from there to its floating address; where the table has both directions, at once. Arrive: the median "
     "tenant; least–most: those with the fewest and the most packets, medians of the repeats. Latency: of the "
     "tenant that has the greatest, the median of its trials' 99th percentiles.",
     "What arrives and what is lost is of the time in which every core was there; where, and latency, are of "
     "the whole trial. D: less than half of the time of a trial was such.",
     "Where: the device and its reason, by its own counters, of those that these tenants' packets pass; one "
-    "that others pass, too, has their losses with it. socket_full: a switch in user space had not read it; "
+    "that others pass, too, or that packets pass in both directions, has all of these losses with it. "
+    "socket_full: a switch in user space had not read it; "
     "interface_tx_dropped: the next core's queue in the kernel was full.",
 )
 
 
 def _lines(row: Row) -> Iterator[list[str]]:
     for point in row.record.points:
-        for group in groups(row.record):
-            name = named(row.sending, group)
+        for group, direction in product(groups(row.record), row.record.directions):
             yield [
-                name,
+                named(row.sending, group),
+                WAYS[direction],
                 frame_label(row.case.frame),
                 f"{point.load_pps:,.0f}{disturbed(point)}",
-                *_cells(row, point, group),
+                *_cells(row, point, group, direction),
             ]
 
 
-def _cells(row: Row, point: TenantsPoint, group: Group) -> list[str]:
-    shares = of_group(point, group)
+def _cells(row: Row, point: TenantsPoint, group: Group, direction: str) -> list[str]:
+    shares = of_group(point, group, direction)
     if not shares:
         return ["none", numbers.NONE, numbers.NONE, numbers.NONE, point.why or ""]
     arrives = sorted(one.delivered_pps for one in shares)
@@ -124,18 +128,20 @@ def paper_lines(result: Result) -> list[list[str]]:
 def findings(result: Result) -> Iterator[str]:
     """Up to which load each frame size is carried, what happens above it, TCP, and what one more costs."""
     for row in sorted(rows(result), key=lambda one: -len(one.record.tenants)):
-        for group in groups(row.record):
-            yield from _carried(row, group)
+        for group, direction in product(groups(row.record), row.record.directions):
+            yield from _carried(row, group, direction)
     yield from section_tcp.findings(result)
     yield from costs(result)
 
 
-def _carried(row: Row, group: Group) -> Iterator[str]:
+def _carried(row: Row, group: Group, direction: str) -> Iterator[str]:
     """Up to which load every tenant gets through all but what counts as carried, and what the least gets; and
     what is so at the lowest load at which some tenant does not."""
-    known = [(point, shares) for point in row.record.points if (shares := of_group(point, group))]
+    known = [(point, shares) for point in row.record.points if (shares := of_group(point, group, direction))]
     known.sort(key=lambda one: one[0].load_pps)
     title = f"{row.title}, {group.title}" if group.title else row.title
+    if row.record.directions != [OUTWARD]:
+        title += f", {WAYS[direction]}"
     above = next((number for number, (_, shares) in enumerate(known) if not carried(shares)), len(known))
     over = "." if above == len(known) else f"; {_above(row, group, *known[above])}."
     if above:
@@ -169,10 +175,12 @@ def notes(result: Result) -> Iterator[Note]:
     behind = [row.record.background_pps for row in rows(result) if row.record.background_pps]
     if behind:
         said = (
-            f"Tenants that are not counted as sending send {behind[0]:,.0f} packets a second each, in the "
-            "background; rates of all together are with these."
+            f"Tenants that are not counted as sending have {behind[0]:,.0f} packets a second each, in each "
+            "direction, in the background; rates of all together are with these."
         )
         yield Note(HOW_TO_READ, [said])
+    if any(len(row.record.directions) > 1 for row in rows(result)):
+        yield Note(HOW_TO_READ, ["Rates of goals are of all tenants together, in both directions together."])
     if section_tcp.lines(result):
         yield Note(HOW_TO_READ, list(section_tcp.MEANING))
 

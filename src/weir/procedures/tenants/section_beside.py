@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from weir.procedures.tenants.section_doubts import ONCE
 from weir.procedures.tenants.section_rows import CARRIED, Group, Row, TcpRow, groups, of_group, rows, tcp_rows
 from weir.results.result import Result
-from weir.results.tenants import TcpShare, TenantShare
+from weir.results.tenants import OUTWARD, TcpShare, TenantShare
 
 NEAR = 0.9
 """Of what a tenant gets alone: "not very far from" it."""
@@ -109,9 +109,9 @@ def _without_functions(row: Row | TcpRow) -> Group | None:
 def _delivered(row: Row, group: Group) -> dict[float, tuple[int, TenantShare]]:
     """By load: trials, and what it got."""
     return {
-        point.load_pps: (point.trials, of_group(point, group)[0])
+        point.load_pps: (point.trials, shares[0])
         for point in row.record.points
-        if of_group(point, group)
+        if (shares := of_group(point, group, OUTWARD))
     }
 
 

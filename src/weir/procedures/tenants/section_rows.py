@@ -5,12 +5,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from weir.report import numbers
 from weir.report.summary import frame_label
 from weir.results.result import Case, Result, Setup
 from weir.results.slices import DISTURBED_SHARE
-from weir.results.tenants import RECORD, TCP_RECORD, Senders, Tenants, TenantShare, TenantsPoint, TenantsTcp
+from weir.results.tenants import (
+    OUTWARD,
+    RECORD,
+    TCP_RECORD,
+    Senders,
+    Tenants,
+    TenantShare,
+    TenantsPoint,
+    TenantsTcp,
+)
 
 CARRIED = 0.005
 """Loss ratio of each tenant up to which a load counts as carried."""
@@ -118,9 +128,13 @@ def _several(result: Result) -> bool:
     return len({setup.name for setup in result.setups}) > 1
 
 
-def of_group(point: TenantsPoint, group: Group) -> list[TenantShare]:
-    """Its shares of a load."""
-    return [one for one in point.shares if one.tenant in group.tenants]
+WAYS = {OUTWARD: "to outside", "right-to-left": "from outside"}
+"""Directions in words."""
+
+
+def of_group(point: TenantsPoint, group: Group, direction: str) -> list[TenantShare]:
+    """Its shares of a load, in that direction."""
+    return [one for one in point.shares if one.tenant in group.tenants and one.direction == direction]
 
 
 def lost(shares: Sequence[TenantShare]) -> float:
@@ -140,15 +154,16 @@ def ends(values: Sequence[float]) -> str:
 
 
 def arrived(row: Row, point: TenantsPoint) -> str:
-    """ "4,132–4,160, 59 % lost": of each, and of all that are alike; why there is nothing."""
+    """ "4,132–4,160, 59 % lost": of each, and of all that are alike, by direction; why there is nothing."""
     if not point.shares:
         return point.why or ""
-    said = []
-    for group in groups(row.record):
-        shares = of_group(point, group)
+    said, plain = [], row.record.directions == [OUTWARD]
+    for group, direction in product(groups(row.record), row.record.directions):
+        shares = of_group(point, group, direction)
         less = lost(shares)
         text = ends([one.delivered_pps for one in shares]) + (f", {numbers.share(less)} lost" if less else "")
-        said.append(f"{group.title}: {text}" if group.title else text)
+        of = ", ".join([*([group.title] if group.title else []), *([] if plain else [WAYS[direction]])])
+        said.append(f"{of}: {text}" if of else text)
     return "; ".join(said) + disturbed(point)
 
 

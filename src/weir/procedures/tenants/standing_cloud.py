@@ -81,7 +81,7 @@ def first_packets(
     """A few of each stream, until some of each have arrived. FabricError that names a sender whose packets
     never do, and where they were lost; with `fix`."""
     tester.configure_traffic(config)
-    lacking = {stream.id: stream.port for stream in config.streams}
+    lacking = {stream.id: stream for stream in config.streams}
     before = counted(tester.ledger(), counters())
     for _ in range(tries):
         rates_pps = dict.fromkeys((stream.id for stream in config.streams), _FIRST_PACKETS)
@@ -92,7 +92,8 @@ def first_packets(
             return
         stop_signals.check()
     lost = where_dropped(lost_between(before, counted(tester.ledger(), counters())))
+    silent = next(iter(lacking.values()))
     raise FabricError(
-        f"nothing that {next(iter(lacking.values()))} sends arrives outside; lost were {lost}",
+        f"nothing that {silent.port} sends arrives at {silent.to}; lost were {lost}",
         fix,
     )

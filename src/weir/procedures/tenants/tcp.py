@@ -7,6 +7,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Sequence
+from itertools import product
 
 from weir.base.error import FabricError
 from weir.fabric.cloud.goodput import Goodput, goodput, lacking
@@ -26,7 +27,8 @@ def tcp_case(on: RunningCloud, wanted: TcpOptions, repeats: int, record: Tenants
     cores = tester.system_cores if routes else (tester.core,)
     record.why = lacking()
     if record.why is None:
-        senders = tester.senders[: len(record.tenants)]
+        hosts = tester.senders[: len(record.tenants)]
+        ways = list(product(record.tenants, record.directions))
         runs = []
         for _ in range(repeats):
             try:
@@ -34,7 +36,8 @@ def tcp_case(on: RunningCloud, wanted: TcpOptions, repeats: int, record: Tenants
                     goodput(
                         on.deployment,
                         on.topology,
-                        senders,
+                        hosts,
+                        directions=tester.directions,
                         cores=cores,
                         duration_s=wanted.duration_s,
                         streams=wanted.connections,
@@ -42,9 +45,10 @@ def tcp_case(on: RunningCloud, wanted: TcpOptions, repeats: int, record: Tenants
                 )
             except FabricError as error:  # what was measured before is worth more than this
                 record.why = str(error)
-                runs.append([Goodput(one, why=record.why) for one in senders])
+                runs.append([Goodput(tenant, why=record.why) for tenant, _ in ways])
         record.shares = [
-            share(tenant, [run[number] for run in runs]) for number, tenant in enumerate(record.tenants)
+            share(tenant, direction, [run[number] for run in runs])
+            for number, (tenant, direction) in enumerate(ways)
         ]
         record.runs_bps = [[one.received_bps for one in run] for run in runs]
     return Case(
@@ -55,14 +59,16 @@ def tcp_case(on: RunningCloud, wanted: TcpOptions, repeats: int, record: Tenants
     )
 
 
-def share(tenant: str, runs: Sequence[Goodput]) -> TcpShare:
-    """What all repeats say of one tenant."""
+def share(tenant: str, direction: str, runs: Sequence[Goodput]) -> TcpShare:
+    """What all repeats say of one tenant in one direction."""
     known = [one for one in runs if one.received_bps is not None]
     rates = [one.received_bps for one in known if one.received_bps is not None]
     if not rates:
-        return TcpShare(tenant=tenant, repeats=0, why=next((one.why for one in runs if one.why), None))
+        why = next((one.why for one in runs if one.why), None)
+        return TcpShare(tenant=tenant, direction=direction, repeats=0, why=why)
     return TcpShare(
         tenant=tenant,
+        direction=direction,
         repeats=len(rates),
         goodput_bps=statistics.median(rates),
         goodput_min_bps=min(rates),

@@ -11,7 +11,12 @@ from tests.unit.measure.rig import Rig
 from weir.lab.tenants_measure import TenantsMeasure
 from weir.procedures.tenants.case import point
 from weir.results.result import Counted, StreamCount, Trial
+from weir.results.tenants import Tenants
 from weir.results.trial import Drop
+
+
+def record(*tenants: str, directions: tuple[str, ...] = ("left-to-right",)) -> Tenants:
+    return Tenants(tenants=list(tenants), standing=4, directions=list(directions))
 
 
 def trial(*delivered: int, valid: bool = True, lost_at: str = "compute1:qvo of blue.1") -> Trial:
@@ -39,7 +44,9 @@ def trial(*delivered: int, valid: bool = True, lost_at: str = "compute1:qvo of b
 
 
 def test_each_tenant_has_the_median_of_its_own_packets() -> None:
-    found = point(100, [trial(100, 40), trial(90, 60), trial(80, 50), trial(0, 0, valid=False)], ["b", "r"])
+    found = point(
+        100, [trial(100, 40), trial(90, 60), trial(80, 50), trial(0, 0, valid=False)], record("b", "r")
+    )
     assert found.trials == 3
     blue, red = found.shares
     assert (blue.tenant, blue.delivered_pps, blue.delivered_min_pps, blue.delivered_max_pps) == (
@@ -52,7 +59,7 @@ def test_each_tenant_has_the_median_of_its_own_packets() -> None:
 
 
 def test_losses_of_all_trials_are_added_by_place() -> None:
-    found = point(100, [trial(90), trial(60), trial(99, lost_at="network:eth1")], ["b"])
+    found = point(100, [trial(90), trial(60), trial(99, lost_at="network:eth1")], record("b"))
     assert [(one.place, one.packets) for one in found.drops] == [
         ("compute1:qvo of blue.1", 50),
         ("network:eth1", 1),
@@ -60,7 +67,7 @@ def test_losses_of_all_trials_are_added_by_place() -> None:
 
 
 def test_without_a_valid_trial_it_says_why() -> None:
-    found = point(100, [trial(0, valid=False)], ["b"])
+    found = point(100, [trial(0, valid=False)], record("b"))
     assert (found.trials, found.shares, found.why) == (0, [], "The host took the cores.")
 
 
@@ -77,7 +84,7 @@ def disturbed(one: Trial) -> Trial:
 
 
 def test_of_a_stretched_trial_only_the_time_counts_in_which_the_cores_were_there() -> None:
-    found = point(100, [disturbed(trial(100, 100))], ["b", "r"])
+    found = point(100, [disturbed(trial(100, 100))], record("b", "r"))
     assert found.counted_share == 0.25
     assert [(one.offered_pps, one.delivered_pps, one.loss_ratio) for one in found.shares] == [
         (100, 100, 0),
@@ -88,8 +95,19 @@ def test_of_a_stretched_trial_only_the_time_counts_in_which_the_cores_were_there
 def test_of_a_tenant_that_lost_all_nothing_arrives() -> None:
     lost = trial(100, 100)
     streams = [one.model_copy(update={"counted_offered": 100, "counted_lost": 100}) for one in lost.streams]
-    (share, _) = point(100, [lost.model_copy(update={"streams": streams})], ["b", "r"]).shares
+    (share, _) = point(100, [lost.model_copy(update={"streams": streams})], record("b", "r")).shares
     assert (share.delivered_pps, share.loss_ratio) == (0, 1)
+
+
+def test_of_both_directions_each_tenant_has_a_share_for_each() -> None:
+    both = record("b", "r", directions=("left-to-right", "right-to-left"))
+    found = point(100, [trial(100, 90, 80, 70)], both)
+    assert [(one.tenant, one.direction, one.delivered_pps) for one in found.shares] == [
+        ("b", "left-to-right", 100),
+        ("b", "right-to-left", 90),
+        ("r", "left-to-right", 80),
+        ("r", "right-to-left", 70),
+    ]
 
 
 @pytest.mark.parametrize(("capacity_pps", "queue"), [(826, 187), (2_000, 1_000), (10_000, 1_277)])

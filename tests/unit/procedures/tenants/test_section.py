@@ -8,6 +8,7 @@ import pytest
 from tests.report import synthetic
 from tests.unit.procedures.tenants.made import found, mixed, share
 from weir.procedures.tenants import section, section_tcp
+from weir.procedures.tenants.section_rows import arrived, rows
 from weir.procedures.tenants.section_slope import slopes
 from weir.report.blocks import plain
 from weir.results.result import Case, Result, Setup
@@ -31,18 +32,18 @@ def test_each_load_of_each_number_of_tenants_has_a_line(result: Result) -> None:
     lines = section.lines(result)
     assert len(lines) == 3 * 3
     assert lines[1] == [
-        "1 of 4", "64", "10,000", "4,000", "4,000–4,000", "60 %", "400.0 µs",
+        "1 of 4", "to outside", "64", "10,000", "4,000", "4,000–4,000", "60 %", "400.0 µs",
         "compute1:qvo (socket_full) 91%, 1 more place",
     ]  # fmt: skip
-    assert lines[7][4] == "4,000–4,003"
-    assert lines[2][3] == "none"
+    assert lines[7][5] == "4,000–4,003"
+    assert lines[2][4] == "none"
     assert lines[2][-1] == "The host took the cores."
 
 
 def test_of_an_even_number_of_tenants_the_median_is_between_the_two_in_the_middle() -> None:
     delivered = {"a": 100.0, "b": 200.0, "c": 800.0, "d": 1000.0}
     point = TenantsPoint(load_pps=1000, trials=1, shares=[share(*one) for one in _sent(delivered)])
-    assert section.lines(of_points(point))[0][3:5] == ["500", "100–1,000"]
+    assert section.lines(of_points(point))[0][4:6] == ["500", "100–1,000"]
 
 
 def _sent(delivered: dict[str, float]) -> list[tuple[str, float, float]]:
@@ -70,7 +71,7 @@ def test_a_load_of_which_little_time_counts_has_a_mark() -> None:
         for load, counted in ((1000, 0.8), (2000, 0.4))
     ]
     made = of_points(*points)
-    assert [line[2] for line in section.lines(made)] == ["1,000", "2,000 D"]
+    assert [line[3] for line in section.lines(made)] == ["1,000", "2,000 D"]
     table = section.csv(made)
     assert table is not None
     assert [row["counted_share"] for row in table.rows] == [0.8, 0.4]
@@ -153,5 +154,54 @@ def test_runs_of_chains_have_none_of_it() -> None:
 def test_tenants_behind_other_functions_have_a_line_of_their_own() -> None:
     lines = section.lines(synthetic.result(setups=[mixed(1, 200e6), mixed(3, 150e6)]))
     assert [line[0] for line in lines] == ["1 of 3", "3 of 3: plain", "3 of 3: 2 through shaper"]
-    assert lines[2][3:5] == ["225", "200–250"]
+    assert lines[2][4:6] == ["225", "200–250"]
     assert lines[2][-1].startswith("shared.shaper:eth0 (queue_full) 84%, 1 more place")
+
+
+def in_both_directions() -> Result:
+    """From outside less arrives."""
+    ways = {"left-to-right": 1000.0, "right-to-left": 400.0}
+    shares = [
+        share(tenant, 1000, delivered).model_copy(update={"direction": direction})
+        for tenant in ("t1", "t2")
+        for direction, delivered in ways.items()
+    ]
+    record = Tenants(
+        tenants=["t1", "t2"],
+        standing=4,
+        points=[TenantsPoint(load_pps=1000, trials=3, shares=shares)],
+        directions=list(ways),
+    )
+    case = Case(frame="64", mean_frame_bytes=64, records={"tenants": record.model_dump(mode="json")})
+    return synthetic.result(
+        setups=[Setup(technology="none", chain="2 of 4", datapath="Open vSwitch", cases=[case])]
+    )
+
+
+def test_each_direction_has_a_line_a_sentence_and_rows_of_its_own() -> None:
+    both = in_both_directions()
+    assert [line[:5] for line in section.lines(both)] == [
+        ["2 of 4", "to outside", "64", "1,000", "1,000"],
+        ["2 of 4", "from outside", "64", "1,000", "400"],
+    ]
+    said = list(section.findings(both))
+    assert said[0].startswith("2 of 4 tenants, 64 B, to outside: each loses 0.5 % at most of 1,000 packets")
+    assert said[1].startswith("2 of 4 tenants, 64 B, from outside: the lowest of the loads is not carried")
+    table = section.csv(both)
+    assert table is not None
+    assert [(row["tenant"], row["direction"], row["delivered_pps"]) for row in table.rows] == [
+        ("t1", "left-to-right", 1000),
+        ("t1", "right-to-left", 400),
+        ("t2", "left-to-right", 1000),
+        ("t2", "right-to-left", 400),
+    ]
+    assert section.paper_lines(both) == []
+    assert any(
+        "in both directions together" in text for note in section.notes(both) for text in note.sentences
+    )
+
+
+def test_a_readme_says_of_which_direction_what_arrived_is_unless_all_goes_outside(result: Result) -> None:
+    (row,) = rows(in_both_directions())
+    assert arrived(row, row.record.points[0]) == "to outside: 1,000; from outside: 400, 60 % lost"
+    assert arrived(rows(result)[0], rows(result)[0].record.points[1]) == "4,000, 60 % lost"

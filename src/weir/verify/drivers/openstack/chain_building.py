@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from weir.lab.sut import CloudChains, NewFlavor
+from weir.lab.tenants_measure import DISCARD_PORT
 from weir.plan.attached import SOURCES
-from weir.plan.cloud.tester import TO_PORT
 from weir.verify.driver import CannotRunError, ChainWanted, CloudError
 
 from .building import Building, address
@@ -28,7 +28,12 @@ SPECS: Mapping[str, Mapping[str, str]] = {
 """What a flavor has for an acceleration, in the words of Nova's extra specs."""
 _PAGES_OF_ANY_SIZE = ("small", "any")
 _INGRESS = (
-    {"protocol": "udp", "port_range_min": TO_PORT, "port_range_max": TO_PORT, "remote_ip_prefix": SOURCES},
+    {
+        "protocol": "udp",
+        "port_range_min": DISCARD_PORT,
+        "port_range_max": DISCARD_PORT,
+        "remote_ip_prefix": SOURCES,
+    },
 )
 _NO_HOST = re.compile(r"No valid host|NUMA topology|[Bb]inding failed|PortBindingFailed|PCI", re.DOTALL)
 """Of a server's fault: no host of the cloud has what its flavor, or its port, asks for."""
