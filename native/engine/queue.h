@@ -6,6 +6,8 @@
 #ifndef WEIR_ENGINE_QUEUE_H
 #define WEIR_ENGINE_QUEUE_H
 
+#include <stdbool.h>
+
 #include <rte_ethdev.h>
 #include <rte_mbuf.h>
 #include <rte_ring.h>
@@ -17,6 +19,8 @@
 struct weir_queue_driver {
 	uint16_t (*receive)(void *state, struct rte_mbuf **packets, uint16_t count);
 	uint16_t (*transmit)(void *state, struct rte_mbuf **packets, uint16_t count);
+	/* What transmit() takes is copied and given back to its pool before it returns. */
+	bool copies;
 };
 
 enum weir_queue_kind {
@@ -51,6 +55,13 @@ weir_queue_receive(const struct weir_queue *queue, struct rte_mbuf **packets, ui
 		break;
 	}
 	return 0;
+}
+
+/* Whether no packet that was transmitted is in use any more once the call has returned. */
+static inline bool
+weir_queue_copies(const struct weir_queue *queue)
+{
+	return queue->kind == WEIR_QUEUE_DRIVER && queue->driver->copies;
 }
 
 static inline uint16_t

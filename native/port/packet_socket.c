@@ -121,8 +121,8 @@ transmit(void *state, struct rte_mbuf **packets, uint16_t count)
 	return taken;
 }
 
-static const struct weir_queue_driver driver = {.receive = packet_ring_receive,
-						.transmit = transmit};
+static const struct weir_queue_driver driver = {
+	.receive = packet_ring_receive, .transmit = transmit, .copies = true};
 
 /* The socket that sends receives nothing: it is of no protocol. */
 static const char *

@@ -9,8 +9,6 @@
 
 #include "stream.h"
 
-#define BURST 32
-
 struct generator {
 	struct weir_area area; /* first */
 	char name[64];
@@ -23,7 +21,7 @@ struct generator {
 static inline uint32_t
 send_due(struct generator *generator, struct weir_sender *sender, uint64_t now)
 {
-	struct rte_mbuf *packets[BURST];
+	struct rte_mbuf *packets[WEIR_SEND_BURST];
 	uint64_t due, room;
 	uint16_t count, sent;
 
@@ -34,10 +32,10 @@ send_due(struct generator *generator, struct weir_sender *sender, uint64_t now)
 		return 0;
 	}
 	room = weir_sender_room(sender);
-	due = weir_pacing_due(&sender->pacing, now, sender->sequence + BURST);
+	due = weir_pacing_due(&sender->pacing, now, sender->sequence + WEIR_SEND_BURST);
 	if (due <= sender->sequence)
 		return 0;
-	count = RTE_MIN(RTE_MIN(due - sender->sequence, room), (uint64_t)BURST);
+	count = RTE_MIN(RTE_MIN(due - sender->sequence, room), (uint64_t)WEIR_SEND_BURST);
 	/* No buffer: the packets stay due; what is never built is a shortfall. */
 	if (!weir_sender_fill(sender, packets, count))
 		return 0;
@@ -101,6 +99,12 @@ weir_generator_destroy(struct weir_area *area)
 {
 	weir_tester_area_remove(area);
 	free(area);
+}
+
+bool
+weir_generator_copies(const struct weir_area *area)
+{
+	return weir_queue_copies(&((const struct generator *)area)->queue);
 }
 
 void

@@ -7,8 +7,6 @@
 #include "stamp.h"
 #include "stream.h"
 
-#define BURST 32
-
 /* The time of sending would make the bytes differ from one sample to the next. */
 static void
 clear_time(uint8_t *frame, uint16_t stamp_offset)
@@ -28,12 +26,12 @@ weir_stream_sample(const struct weir_stream_config *config, uint32_t count, weir
 	struct weir_sender sender;
 	int status = 0;
 
-	if (weir_sender_prepare(&sender, config, error) < 0)
+	if (weir_sender_prepare(&sender, config, true, error) < 0)
 		return -1;
 	weir_sender_ready(&sender, 1, (struct weir_pacing){0});
 	while (status == 0 && sender.offered < count) {
-		struct rte_mbuf *packets[BURST];
-		uint16_t burst = RTE_MIN(count - sender.offered, (uint64_t)BURST);
+		struct rte_mbuf *packets[WEIR_SEND_BURST];
+		uint16_t burst = RTE_MIN(count - sender.offered, (uint64_t)WEIR_SEND_BURST);
 
 		if (!weir_sender_fill(&sender, packets, burst)) {
 			status = weir_fail(error, "no_memory", NULL, NULL, NULL,

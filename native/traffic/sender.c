@@ -14,8 +14,13 @@
 #include "stamp.h"
 #include "stream.h"
 
+/* What rings, queues and functions may hold of one stream where packets go on without a copy. */
 #define POOL_MBUFS 16383
 #define POOL_CACHE 256
+/* One burst, of which nothing is left when the next is built. Without a cache, in which each core
+ * would keep some, and which takes more memory than the packets. */
+#define POOL_MBUFS_COPIED 63
+static_assert(POOL_MBUFS_COPIED >= WEIR_SEND_BURST, "a burst fits");
 #define ROOM_BYTES 1536
 #define JUMBO_ROOM_BYTES 9280
 static_assert(JUMBO_ROOM_BYTES >= WEIR_FRAME_BYTES_MAX + RTE_VLAN_HLEN, "all frames fit a buffer");
@@ -35,23 +40,24 @@ clear_data(struct rte_mempool *pool, void *argument, void *object, unsigned int 
 /*
  * The pool of a stream number, for heads of that size and frames that fit that room: each packet
  * overwrites the whole head of the one before it in its buffer, and nothing else. Frames of
- * captures, and payloads that change, overwrite more, and have pools of their own. It lives as long
- * as weir-dp: the transmit rings of ports hold its packets until their slots are used again, which
- * may be after the next traffic.configure. So it is neither freed (one made anew at the same place
- * would get them back a second time) nor cleared again (they may not have been read yet).
+ * captures, and payloads that change, overwrite more, and have pools of their own, as a stream has
+ * that moves to a port which copies, or from there. It lives as long as weir-dp: the transmit rings
+ * of ports hold its packets until their slots are used again, which may be after the next
+ * traffic.configure. So it is neither freed (one made anew at the same place would get them back a
+ * second time) nor cleared again (they may not have been read yet).
  */
 static struct rte_mempool *
-pool_of(uint16_t stream, const char *kind, uint16_t head_bytes, uint16_t room_bytes)
+pool_of(uint16_t stream, const char *kind, uint16_t head_bytes, uint16_t room_bytes, bool copied)
 {
+	const unsigned int mbufs = copied ? POOL_MBUFS_COPIED : POOL_MBUFS;
 	char name[RTE_MEMPOOL_NAMESIZE];
 	struct rte_mempool *pool;
 
-	snprintf(name, sizeof(name), "weir-%s-%u-%u%s", kind, stream, head_bytes,
-		 room_bytes > ROOM_BYTES ? "-jumbo" : "");
+	snprintf(name, sizeof(name), "%s-%u-%u-%u-%u", kind, stream, head_bytes, room_bytes, mbufs);
 	pool = rte_mempool_lookup(name);
 	if (pool != NULL)
 		return pool;
-	pool = rte_pktmbuf_pool_create(name, POOL_MBUFS, POOL_CACHE, WEIR_PRIVATE_BYTES,
+	pool = rte_pktmbuf_pool_create(name, mbufs, copied ? 0 : POOL_CACHE, WEIR_PRIVATE_BYTES,
 				       RTE_PKTMBUF_HEADROOM + room_bytes, SOCKET_ID_ANY);
 	if (pool != NULL)
 		rte_mempool_obj_iter(pool, clear_data, NULL);
@@ -75,7 +81,7 @@ room_bytes_of(const struct weir_stream_config *config, const struct weir_capture
 
 int
 weir_sender_prepare(struct weir_sender *sender, const struct weir_stream_config *config,
-		    struct weir_error *error)
+		    bool copied, struct weir_error *error)
 {
 	bool captured = config->capture[0] != '\0';
 	const char *kind = captured						? "capture"
@@ -97,7 +103,7 @@ weir_sender_prepare(struct weir_sender *sender, const struct weir_stream_config 
 	}
 	sender->frames = aligned_alloc(32, config->frame_count * sizeof(*sender->frames));
 	sender->pool = pool_of(config->id, kind, sender->head_bytes,
-			       room_bytes_of(config, &sender->capture));
+			       room_bytes_of(config, &sender->capture), copied);
 	if (sender->frames == NULL || sender->pool == NULL) {
 		weir_sender_free(sender);
 		return weir_fail(error, "no_memory", NULL, NULL,

@@ -140,7 +140,7 @@ prepare(struct weir_sender *sender, struct weir_stream_config *config)
 	struct weir_error error;
 
 	config->id = 3;
-	assert_int_equal(weir_sender_prepare(sender, config, &error), 0);
+	assert_int_equal(weir_sender_prepare(sender, config, false, &error), 0);
 	weir_sender_ready(sender, 77, weir_pacing_of(0, 1000000, rte_get_tsc_hz(), false, 1));
 	weir_sender_begin(sender, rte_rdtsc());
 }
@@ -327,7 +327,7 @@ what_was_due_before_a_gap_is_sent_before_the_gap_is_skipped(void **state)
 	struct rte_mbuf *packets[32];
 
 	(void)state;
-	assert_int_equal(weir_sender_prepare(&sender, &config, &error), 0);
+	assert_int_equal(weir_sender_prepare(&sender, &config, false, &error), 0);
 	weir_sender_ready(&sender, 1, weir_pacing_of(1e6, 1000000, 1000000000, false, 1));
 	weir_sender_begin(&sender, 1000000); /* a packet each 1,000 cycles */
 	weir_slices_begin(&sender.slices, 2, 500000, 0.001);

@@ -19,6 +19,9 @@
 #define WEIR_WINDOW_PACKETS 65536
 #define WEIR_WINDOW_WORDS (WEIR_WINDOW_PACKETS / 64)
 
+/* That a generator builds at once, and hands to its port. */
+#define WEIR_SEND_BURST 32
+
 /* The sending half: written by the control thread between runs, by the generator's core during one.
  * Others ask that core (weir_area_run()), but for `done`. */
 struct weir_sender {
@@ -178,6 +181,8 @@ void weir_run_forget(void);
 /* Gives the senders of a port to its generator, and all streams by id to a receiver. Control
  * thread, between runs. */
 void weir_generator_take(struct weir_area *area, struct weir_sender **senders, unsigned int count);
+/* Whether its port gives back every packet before the call that sends it returns. */
+bool weir_generator_copies(const struct weir_area *area);
 void weir_receiver_take(struct weir_area *area, struct weir_stream *const *by_id);
 /* The stream whose frames carry no stamp, of which a receiver may have one; NULL: none. */
 void weir_receiver_take_unstamped(struct weir_area *area, struct weir_stream *stream);
@@ -202,8 +207,10 @@ weir_sender_room(struct weir_sender *sender)
 {
 	return likely(sender->skip_to == 0) ? UINT64_MAX : weir_sender_room_before_skip(sender);
 }
+/* `copied`: no packet is in use any more when the next burst is built, so that the stream needs
+ * few. */
 int weir_sender_prepare(struct weir_sender *sender, const struct weir_stream_config *config,
-			struct weir_error *error);
+			bool copied, struct weir_error *error);
 void weir_sender_free(struct weir_sender *sender);
 /* The capture that the stream names. -1 with `error`, and nothing to free. */
 int weir_captured_read(const struct weir_stream_config *config, struct weir_capture *capture,

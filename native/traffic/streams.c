@@ -29,13 +29,15 @@ static int
 add_stream(const struct weir_stream_config *config, struct weir_error *error)
 {
 	struct weir_stream *stream = aligned_alloc(64, (sizeof(*stream) + 63) / 64 * 64);
+	struct weir_area *generator = weir_generator_of(config->port_id);
+	bool copied = generator != NULL && weir_generator_copies(generator);
 
 	if (stream == NULL)
 		return weir_fail(error, "no_memory", NULL, NULL, NULL, "no memory for a stream");
 	stream->config = *config;
 	weir_arrivals_clear(&stream->arrivals);
 	stream->answers = (struct weir_answers){0};
-	if (weir_sender_prepare(&stream->sender, &stream->config, error) < 0) {
+	if (weir_sender_prepare(&stream->sender, &stream->config, copied, error) < 0) {
 		free(stream);
 		return -1;
 	}

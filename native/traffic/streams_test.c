@@ -6,12 +6,16 @@
 
 #include <cmocka.h>
 #include <rte_cycles.h>
+#include <rte_malloc.h>
 
 #include "engine/loop.h"
 #include "fixtures_test.h"
 #include "stream.h"
+#include "testing/eal.h"
 
 #define MS_NS 1000000ull
+/* Of a port that copies what it sends. */
+#define COPYING_PORT 2
 
 /* Runs a millisecond of `most` packets, again where the host took the whole of it from the
  * generator; packets sent, 1 to `most`. */
@@ -86,6 +90,111 @@ packets_in_a_ring_outlive_the_streams_that_sent_them(void **state)
 	assert_int_equal(rte_mempool_in_use_count(pool), 0);
 }
 
+static size_t
+allocated_bytes(void)
+{
+	struct rte_malloc_socket_stats stats;
+
+	assert_int_equal(rte_malloc_get_socket_stats(0, &stats), 0);
+	return stats.heap_allocsz_bytes;
+}
+
+/* A copy of each goes on the wire, where there is room; as at a socket, none of them is kept. */
+static uint16_t
+copy_to_wire(void *state, struct rte_mbuf **packets, uint16_t count)
+{
+	uint16_t taken = 0;
+
+	(void)state;
+	for (; taken < count; taken++) {
+		struct rte_mbuf *copy =
+			rte_pktmbuf_copy(packets[taken], weir_test_pool(), 0, UINT32_MAX);
+
+		if (copy == NULL)
+			break;
+		if (weir_queue_transmit(&wire, &copy, 1) == 0) {
+			rte_pktmbuf_free(copy);
+			break;
+		}
+	}
+	rte_pktmbuf_free_bulk(packets, taken);
+	return taken;
+}
+
+static const struct weir_queue_driver copying_driver = {.transmit = copy_to_wire, .copies = true};
+static const struct weir_queue copying = {
+	.kind = WEIR_QUEUE_DRIVER, .driver = &copying_driver, .name = "copying"};
+
+/* docs/design/decisions.md has the figure, and weir.plan.cloud.data_plane counts with it. */
+static void
+at_a_port_that_copies_as_many_streams_as_there_may_be_need_256_KiB_each(void **state)
+{
+	static struct weir_stream_config configs[WEIR_STREAMS_MAX];
+	struct weir_stream_count count;
+	struct weir_area *copier;
+	struct weir_error error;
+	size_t before;
+
+	(void)state;
+	assert_non_null(weir_test_pool());
+	copier = weir_generator_create("copier", weir_core_number(0), &copying, COPYING_PORT,
+				       &error);
+	assert_non_null(copier);
+	for (uint16_t i = 0; i < WEIR_STREAMS_MAX; i++) {
+		configs[i] = stream_of(template_of(false, false, false), 1518);
+		configs[i].id = i;
+		configs[i].port_id = COPYING_PORT;
+	}
+	before = allocated_bytes();
+	assert_int_equal(weir_streams_configure(configs, WEIR_STREAMS_MAX, &error), 0);
+	assert_in_range(allocated_bytes() - before, 1, WEIR_STREAMS_MAX * 256 * 1024);
+
+	/* At the greatest rate there is a packet for each that is sent. */
+	configure(&configs[WEIR_STREAMS_MAX - 1]);
+	place(copier);
+	place(receiver);
+	start_loop();
+	start_run(0, 10 * MS_NS, 100 * MS_NS);
+	count = wait_for_end();
+	assert_in_range(count.offered, 100, UINT64_MAX);
+	assert_int_equal(count.delivered, count.offered - count.tx_refused);
+	assert_int_equal(count.duplicates + count.stale, 0);
+	weir_loops_stop();
+	assert_int_equal(rte_mempool_in_use_count(weir_stream_at(0)->sender.pool), 0);
+	weir_areas_clear();
+	weir_streams_clear();
+	weir_generator_destroy(copier);
+}
+
+/* Its packets stay in the ring, so that a few would soon be none. */
+static void
+a_stream_that_moves_from_such_a_port_to_a_ring_has_packets_for_the_whole_ring(void **state)
+{
+	struct weir_stream_config config = stream_of(template_of(false, false, false), 64);
+	struct weir_stream_count count;
+	struct weir_area *copier;
+	struct weir_error error;
+
+	(void)state;
+	copier = weir_generator_create("copier", weir_core_number(0), &copying, COPYING_PORT,
+				       &error);
+	assert_non_null(copier);
+	config.port_id = COPYING_PORT;
+	configure(&config);
+	config.port_id = 0;
+	configure(&config);
+	place(generator);
+	start_loop();
+	start_run(0, 10 * MS_NS, 0);
+	count = wait_for_end();
+	assert_int_equal(rte_ring_count(wire.ring), rte_ring_get_capacity(wire.ring));
+	assert_int_equal(count.offered - count.tx_refused, rte_ring_get_capacity(wire.ring));
+	weir_loops_stop();
+	weir_areas_clear();
+	weir_streams_clear();
+	weir_generator_destroy(copier);
+}
+
 static void
 a_stream_needs_a_generator_and_where_it_goes_a_receiver(void **state)
 {
@@ -142,6 +251,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TESTER(packets_in_a_ring_outlive_the_streams_that_sent_them),
+		TESTER(at_a_port_that_copies_as_many_streams_as_there_may_be_need_256_KiB_each),
+		TESTER(a_stream_that_moves_from_such_a_port_to_a_ring_has_packets_for_the_whole_ring),
 		TESTER(a_stream_needs_a_generator_and_where_it_goes_a_receiver),
 		TESTER(a_port_has_one_generator_and_one_receiver),
 		TESTER(a_sixty_fifth_generator_is_refused),

@@ -19,8 +19,8 @@ from weir.protocol.errors import refusing
 _MBUFS = 16_384
 _MBUFS_OF_ROUTER = 8_192
 _MEMORY_MB = 128
-_STREAM_MB = 40
-"""Of each stream's own pool of packets (POOL_MBUFS of native/traffic/sender.c)."""
+_STREAMS_PER_MB = 4
+"""With the pool of packets that each has (POOL_MBUFS_COPIED of native/traffic/sender.c; streams_test.c)."""
 _BESIDE_HOST = Host(hugepages="none")
 """Packets are copied to and from the kernel: pages of 4 KiB are enough, and no other program's are taken."""
 
@@ -42,7 +42,8 @@ def data_plane_steps(topology: CloudTopology) -> Iterator[Step]:
         yield steering(topology, NETWORK_NODE, ends, topology.tester, sent, named="routers")
     tester = topology.tester
     streams = len(tester.senders) * len(tester.directions) if tester is not None else 0
-    memory_mb = _MEMORY_MB + streams * _STREAM_MB + (routers * part.memory_mb if part is not None else 0)
+    memory_mb = _MEMORY_MB + -(-streams // _STREAMS_PER_MB)
+    memory_mb += routers * part.memory_mb if part is not None else 0
     yield beside_host_step(core, memory_mb)
 
 

@@ -17,6 +17,7 @@ from weir.lab.tenants import TenantsFile
 from weir.lab.tenants_measure import DISCARD_PORT
 from weir.plan.cloud import names
 from weir.plan.cloud.parts import ruleset
+from weir.plan.memory import KERNEL_RING_FRAMES, KERNEL_RING_FRAMES_LARGE, LONG_CHAIN_PORTS
 from weir.plan.plan import NETNS_DIRECTORY
 from weir.plan.streams import frame_size
 from weir.protocol.configuration import AreaConfig, PortConfig, TesterArea
@@ -26,8 +27,6 @@ from weir.protocol.traffic import FlowConfig, StreamConfig, Template, TrafficCon
 RECEIVER = OUTSIDE
 """weir-dp's port there; its other ports have the names of the tenants' hosts."""
 FIRST_PORT, LAST_PORT = 1024, 32767
-_RING_FRAMES = 4096
-_RING_FRAMES_SENDING = 1024
 
 
 def tester_steps(topology: CloudTopology) -> Iterator[Step]:
@@ -118,12 +117,13 @@ def tester_areas(tester: CloudTester) -> Iterator[AreaConfig]:
 
 
 def tester_ports(topology: CloudTopology, tester: CloudTester) -> Iterator[PortConfig]:
-    """Theirs."""
-    receive = "right-to-left" in tester.directions
+    """Theirs. Many rings are short, as those of long chains, and those in which nothing is looked for."""
+    receive = "right-to-left" in tester.directions and len(tester.senders) <= LONG_CHAIN_PORTS
+    frames = KERNEL_RING_FRAMES if receive else KERNEL_RING_FRAMES_LARGE
     for name in tester.senders:
         if name != RECEIVER:
-            yield _port(topology, name, _RING_FRAMES if receive else _RING_FRAMES_SENDING)
-    yield _port(topology, RECEIVER, _RING_FRAMES)
+            yield _port(topology, name, frames)
+    yield _port(topology, RECEIVER, KERNEL_RING_FRAMES)
 
 
 def _port(topology: CloudTopology, host: str, frames: int) -> PortConfig:
