@@ -137,6 +137,10 @@ test-functions: setup build/.packages-dev .venv/.ready-dev ## functions of the u
 	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_kernel_function.py tests/smoke/test_counterparts.py \
 		tests/smoke/test_program.py tests/smoke/test_dpdk_program.py
 
+.PHONY: test-tenants
+test-tenants: setup build/.packages-dev .venv/.ready-dev ## sixty-four tenants of a cloud that send at once; minutes
+	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_measured_many.py
+
 .PHONY: test-soak
 test-soak: setup build/.packages-dev .venv/.ready-dev ## short soaks behind each switch, half a minute
 	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_soak.py

@@ -66,11 +66,11 @@ def lab(folder: Path, isolation: str, security: str, nodes: int, *loads: int) ->
     return folder
 
 
-def measured(folder: Path) -> Result:
-    """By `weir run` of the lab there."""
+def measured(folder: Path, *words: str, within_s: float = 240) -> Result:
+    """By `weir run` of the lab there, with these words besides."""
     done = subprocess.run(
-        [*WEIR, "run", str(folder), "--json", "--store", str(folder / "store.db")],
-        capture_output=True, text=True, timeout=240, check=False,
+        [*WEIR, "run", str(folder), "--json", "--store", str(folder / "store.db"), *words],
+        capture_output=True, text=True, timeout=within_s, check=False,
     )  # fmt: skip
     assert done.returncode == OK, done.stderr
     return Result.model_validate_json(done.stdout)

@@ -31,7 +31,7 @@ from weir.plan.cloud.tester import FIRST_PORT, direction_of, tenant_streams
 from weir.procedures.tenants.standing_cloud import RunningCloud, standing_cloud
 from weir.protocol import DataPlaneTester
 from weir.protocol.traffic import TrafficConfigure
-from weir.results.result import Trial
+from weir.results.result import TCP, Trial
 from weir.results.tenants import Tenants, TenantsTcp
 
 from .clouds import StandingCloud, frames, mac
@@ -62,6 +62,7 @@ WAYS = {
     "right-to-left": ("right-to-left",),
     "bidirectional": ("left-to-right", "right-to-left"),
 }
+BOTH_WAYS = Path(__file__).parents[2] / "labs" / "tenants-both-ways"
 IN_ALL = 2 * FAR_TOO_MUCH
 """Packets a second that the tester sends, in whichever directions."""
 
@@ -243,4 +244,32 @@ def test_tcp_carries_payload_in_the_same_directions(direction: str, tmp_path: Pa
         assert one.goodput_bps is not None, one.why
         assert one.goodput_bps > 0
     assert record.runs_bps == [[one.goodput_bps for one in record.shares]]
+    assert list(run_root.glob("*.journal")) == []
+
+
+@pytest.mark.long
+@pytest.mark.skipif(shutil.which("iperf3") is None, reason="iperf3 is not installed")
+def test_the_lab_of_both_ways_balances_each_trial_and_has_each_tenant_in_each_direction(
+    tmp_path: Path, run_root: Path
+) -> None:
+    """As it is in labs/. What is too disturbed to be used, on a busy machine, balances, too."""
+    shutil.copy(BOTH_WAYS / "lab.yml", tmp_path)
+    cases = [case for _, case in measured(tmp_path, "--quick").cases()]
+    ways = WAYS["bidirectional"]
+    for sending, case in zip((1, 2), (one for one in cases if one.frame == "64"), strict=True):
+        record = Tenants.model_validate(case.records["tenants"])
+        wanted = [(f"customer-{number}", way) for number in range(1, sending + 1) for way in ways]
+        assert record.directions == list(ways)
+        assert len(case.curve) >= len(record.points) == 3
+        for trial in case.curve:
+            assert trial.unaccounted == trial.duplicates == 0
+            assert trial.offered == trial.delivered + sum(drop.packets for drop in trial.drops) > 0
+            assert len(trial.streams) == len(wanted)
+        for point in record.points:
+            assert [(one.tenant, one.direction) for one in point.shares] in (wanted, [])
+            assert point.shares or point.why
+    for sending, case in zip((1, 2), (one for one in cases if one.frame == TCP), strict=True):
+        over_tcp = TenantsTcp.model_validate(case.records["tenants_tcp"])
+        assert len(over_tcp.shares) == 2 * sending
+        assert all(one.goodput_bps for one in over_tcp.shares), over_tcp
     assert list(run_root.glob("*.journal")) == []
