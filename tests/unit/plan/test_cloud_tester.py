@@ -236,11 +236,12 @@ def test_steps_have_names_of_their_own_where_weir_routes_and_packets_come_from_o
 
 def test_the_data_plane_has_memory_for_the_packets_of_every_stream() -> None:
     """Each has a pool of its own, of 256 KiB at most (native/traffic/streams_test.c)."""
+    rule = IngressRule(protocol="udp")
     memory_mb, rings_frames = {}, {}
     for count in (4, 64):
         tenants = TENANTS.model_copy(
             update={
-                "tenants": (Tenant(name="t", count=count, floating=1, ingress=(IngressRule(),)),),
+                "tenants": (Tenant(name="t", count=count, floating=1, ingress=(rule,)),),
                 "tester": TenantsTester(direction="right-to-left"),
             }
         )

@@ -85,7 +85,7 @@ def _cells(row: Row, point: TenantsPoint, group: Group, direction: str) -> list[
     less = lost(shares)
     return [
         f"{statistics.median(arrives):,.0f}",
-        f"{arrives[0]:,.0f}–{arrives[-1]:,.0f}",
+        ends(arrives),
         numbers.share(less),
         numbers.us(max(late, default=None)),
         where(point.drops, group, row.record) if less else "nowhere",
@@ -128,20 +128,34 @@ def paper_lines(result: Result) -> list[list[str]]:
 def findings(result: Result) -> Iterator[str]:
     """Up to which load each frame size is carried, what happens above it, TCP, and what one more costs."""
     for row in sorted(rows(result), key=lambda one: -len(one.record.tenants)):
-        for group, direction in product(groups(row.record), row.record.directions):
-            yield from _carried(row, group, direction)
+        for group in groups(row.record):
+            yield from _of_group(row, group)
     yield from section_tcp.findings(result)
     yield from costs(result)
 
 
-def _carried(row: Row, group: Group, direction: str) -> Iterator[str]:
+def _of_group(row: Row, group: Group) -> Iterator[str]:
+    """Both directions at once are one finding: the one says little without the other."""
+    title = f"{row.title}, {group.title}" if group.title else row.title
+    told = {
+        WAYS[direction]: said
+        for direction in row.record.directions
+        if (said := _carried(row, group, direction)) is not None
+    }
+    if row.record.directions == [OUTWARD]:
+        yield from (f"{title}: {said}" for said in told.values())
+    elif told:
+        yield f"{title}, " + " ".join(
+            f"{way if number == 0 else way.capitalize()}: {said}"
+            for number, (way, said) in enumerate(told.items())
+        )
+
+
+def _carried(row: Row, group: Group, direction: str) -> str | None:
     """Up to which load every tenant gets through all but what counts as carried, and what the least gets; and
-    what is so at the lowest load at which some tenant does not."""
+    what is so at the lowest load at which some tenant does not. None: nothing is known."""
     known = [(point, shares) for point in row.record.points if (shares := of_group(point, group, direction))]
     known.sort(key=lambda one: one[0].load_pps)
-    title = f"{row.title}, {group.title}" if group.title else row.title
-    if row.record.directions != [OUTWARD]:
-        title += f", {WAYS[direction]}"
     above = next((number for number, (_, shares) in enumerate(known) if not carried(shares)), len(known))
     over = "." if above == len(known) else f"; {_above(row, group, *known[above])}."
     if above:
@@ -150,9 +164,8 @@ def _carried(row: Row, group: Group, direction: str) -> Iterator[str]:
         each, gets = ("each", "the least gets") if len(shares) > 1 else ("it", "gets")
         sent = f"{point.load_pps:,.0f} packets a second{_short(point, shares)}"
         at_most = numbers.share(CARRIED)
-        yield f"{title}: {each} loses {at_most} at most of {sent}, and {gets} {least:,.0f}{over}"
-    elif known:
-        yield f"{title}: the lowest of the loads is not carried{over}"
+        return f"{each} loses {at_most} at most of {sent}, and {gets} {least:,.0f}{over}"
+    return f"the lowest of the loads is not carried{over}" if known else None
 
 
 def _short(point: TenantsPoint, shares: list[TenantShare]) -> str:

@@ -58,7 +58,7 @@ def _cells(record: TenantsTcp, tenants: Sequence[str], direction: str) -> list[s
     high = max(one.goodput_max_bps or 0.0 for one in known)
     return [
         _mbps(statistics.median(one.goodput_bps or 0.0 for one in known)),
-        f"{_mbps(low)}–{_mbps(high)}",
+        "–".join(dict.fromkeys((_mbps(low), _mbps(high)))),
         _mbps(together_bps(record, tenants, direction)),
         f"{sum(one.retransmits or 0 for one in known):,}",
         _repeats(record, tenants, direction),
