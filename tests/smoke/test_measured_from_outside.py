@@ -254,7 +254,7 @@ def test_the_lab_of_both_ways_balances_each_trial_and_has_each_tenant_in_each_di
 ) -> None:
     """As it is in labs/. What is too disturbed to be used, on a busy machine, balances, too."""
     shutil.copy(BOTH_WAYS / "lab.yml", tmp_path)
-    cases = [case for _, case in measured(tmp_path, "--quick").cases()]
+    cases = [case for _, case in measured(tmp_path, "--quick", within_s=600).cases()]
     ways = WAYS["bidirectional"]
     for sending, case in zip((1, 2), (one for one in cases if one.frame == "64"), strict=True):
         record = Tenants.model_validate(case.records["tenants"])
