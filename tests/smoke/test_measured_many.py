@@ -36,7 +36,7 @@ def test_of_sixty_four_tenants_at_once_every_packet_of_each_is_accounted_for(
     shutil.copy(LAB / "lab.yml", tmp_path)
     ((_, case),) = measured(tmp_path, "--quick", within_s=WITHIN_S).cases()
     wanted = load_tenants(LAB)
-    names = [name for name, _ in wanted.every()]
+    names = [name for name, _ in wanted.all_tenants()]
     record = Tenants.model_validate(case.records["tenants"])
     assert record.tenants == names
     assert len(names) == record.standing == STREAMS_MAX
