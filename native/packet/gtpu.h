@@ -120,13 +120,6 @@ struct weir_gtpu_end {
 	uint8_t container_type; /* enum weir_gtpu_container */
 };
 
-/* A tunnel to another end. */
-struct weir_gtpu_tunnel {
-	uint32_t to_ip; /* network byte order */
-	uint32_t teid;	/* of the receiver; network byte order */
-	uint8_t qfi;	/* for the container, where there is one */
-};
-
 /* What all users' packets of one end have in front of them, but for what each tunnel has of its
  * own, lengths and checksum. */
 struct weir_gtpu_prepared {
@@ -134,6 +127,23 @@ struct weir_gtpu_prepared {
 	uint16_t bytes;	 /* that many of it, in front of a packet; Ethernet not counted */
 	uint32_t ip_sum; /* of the IPv4 header's other words, to be folded */
 };
+
+/* A tunnel to another end. */
+struct weir_gtpu_tunnel {
+	uint32_t to_ip;	 /* network byte order */
+	uint32_t teid;	 /* of the receiver; network byte order */
+	uint32_t ip_sum; /* of all of the IPv4 header but its length */
+	uint8_t qfi;	 /* for the container, where there is one */
+};
+
+/* Leads the tunnel to an address (network byte order) from the end that is prepared. */
+static inline void
+weir_gtpu_lead(struct weir_gtpu_tunnel *tunnel, const struct weir_gtpu_prepared *from,
+	       uint32_t to_ip)
+{
+	tunnel->to_ip = to_ip;
+	tunnel->ip_sum = from->ip_sum + (to_ip & 0xffff) + (to_ip >> 16);
+}
 
 /*
  * UDP's checksum is 0 (RFC 768); the IPv4 header says "don't fragment", with identification 0
@@ -160,8 +170,7 @@ weir_gtpu_write_outer(const struct weir_gtpu_prepared *prepared,
 	outer->ip.dst_addr = tunnel->to_ip;
 	outer->ip.total_length = rte_cpu_to_be_16(ip_bytes);
 	outer->ip.hdr_checksum =
-		(uint16_t)~weir_checksum_fold(prepared->ip_sum + rte_cpu_to_be_16(ip_bytes) +
-					      (tunnel->to_ip & 0xffff) + (tunnel->to_ip >> 16));
+		(uint16_t)~weir_checksum_fold(tunnel->ip_sum + rte_cpu_to_be_16(ip_bytes));
 	outer->udp.dgram_len = rte_cpu_to_be_16(udp_bytes);
 	outer->gtp.plen = rte_cpu_to_be_16(gtp_bytes);
 	outer->gtp.teid = tunnel->teid;

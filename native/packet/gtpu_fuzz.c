@@ -23,8 +23,7 @@ write_and_read(const struct weir_gtpu *first, const uint8_t *bytes)
 {
 	const struct weir_gtpu_end end = {.container = first->qfi != WEIR_GTPU_NO_QFI};
 	const struct weir_gtpu_prepared prepared = weir_gtpu_prepare(&end);
-	const struct weir_gtpu_tunnel tunnel = {
-		.to_ip = first->teid, /* any */
+	struct weir_gtpu_tunnel tunnel = {
 		.teid = rte_cpu_to_be_32(first->teid),
 		.qfi = first->qfi,
 	};
@@ -33,6 +32,7 @@ write_and_read(const struct weir_gtpu *first, const uint8_t *bytes)
 	static uint8_t again[sizeof(struct weir_gtpu_outer) + WEIR_FUZZ_FRAME_BYTES];
 	struct weir_gtpu second;
 
+	weir_gtpu_lead(&tunnel, &prepared, first->teid); /* any address */
 	memcpy(again + outer, bytes + first->payload_offset, first->payload_bytes);
 	weir_gtpu_write_outer(&prepared, &tunnel, first->payload_bytes, again);
 	if (!weir_gtpu_parse(again + before, outer - before + first->payload_bytes, &second))

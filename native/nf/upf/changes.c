@@ -171,7 +171,7 @@ write_given(const struct upf *upf, const struct upf_change *change, struct upf_s
 	if (gives(change, UPF_GIVEN_GNB_TEID)) {
 		session->tunnel.teid = rte_cpu_to_be_32((uint32_t)change->gnb_teid);
 		if (gives(change, UPF_GIVEN_GNB))
-			session->tunnel.to_ip = change->gnb_ip;
+			weir_gtpu_lead(&session->tunnel, &upf->outer, change->gnb_ip);
 	}
 	if (gives(change, UPF_GIVEN_QFI))
 		session->tunnel.qfi = (uint8_t)change->qfi;
@@ -192,7 +192,7 @@ add(struct upf *upf, const struct upf_change *change)
 {
 	struct upf_session *session = &upf->sessions[change->place];
 
-	session->tunnel.to_ip = upf->peer_ip;
+	weir_gtpu_lead(&session->tunnel, &upf->outer, upf->peer_ip);
 	session->tunnel.qfi = (uint8_t)upf->qfi;
 	for (unsigned int way = WEIR_OUTBOUND; way <= WEIR_INBOUND; way++)
 		upf_flow_set_mbr(upf_session_flow(session, way == upf->out_of_way),

@@ -43,18 +43,21 @@ forward(struct upf *upf, struct upf_session *session, struct rte_mbuf *packet,
 void
 upf_into_tunnel(struct upf *upf, struct weir_batch *batch, struct weir_stage_ledger *ledger)
 {
+	struct upf_asked *asked = upf->asked;
+	struct upf_session *session[WEIR_BURST]; /* NULL: of no UE */
 	uint32_t found[WEIR_BURST];
 	uint16_t kept = 0;
 
 	for (uint16_t i = 0; i < batch->count; i++) {
 		const struct weir_tuple *tuple = &batch->headers[i].tuple;
 
-		upf->asked->key[i].ip = upf_user_ip(tuple->src_ip, tuple->dst_ip, batch->direction);
+		asked->key[i].ip = upf_user_ip(tuple->src_ip, tuple->dst_ip, batch->direction);
 	}
-	weir_flow_table_find(upf->by_ue, upf->asked->at, found, batch->count);
+	weir_flow_table_find(upf->by_ue, asked->at, found, batch->count);
 	for (uint16_t i = 0; i < batch->count; i++) {
-		if (found[i] != WEIR_FLOW_NONE)
-			rte_prefetch0(&upf->sessions[found[i]].ue);
+		session[i] = found[i] != WEIR_FLOW_NONE ? &upf->sessions[found[i]] : NULL;
+		if (likely(session[i] != NULL))
+			rte_prefetch0(&session[i]->ue);
 	}
 	for (uint16_t i = 0; i < batch->count; i++) {
 		const struct weir_headers *headers = &batch->headers[i];
@@ -62,9 +65,7 @@ upf_into_tunnel(struct upf *upf, struct weir_batch *batch, struct weir_stage_led
 
 		switch ((enum weir_network)headers->network) {
 		case WEIR_NETWORK_IPV4:
-			if (!forward(upf,
-				     found[i] != WEIR_FLOW_NONE ? &upf->sessions[found[i]] : NULL,
-				     packet, headers, batch->now_tsc, ledger))
+			if (!forward(upf, session[i], packet, headers, batch->now_tsc, ledger))
 				continue;
 			break;
 		case WEIR_NETWORK_IPV6: /* no UE has an IPv6 address */
@@ -76,8 +77,11 @@ upf_into_tunnel(struct upf *upf, struct weir_batch *batch, struct weir_stage_led
 		case WEIR_NETWORK_OTHER:
 			break;
 		}
-		batch->egress[kept] = batch->egress[i];
-		batch->packet[kept++] = packet;
+		if (unlikely(kept != i)) {
+			batch->egress[kept] = batch->egress[i];
+			batch->packet[kept] = packet;
+		}
+		kept++;
 	}
 	batch->count = kept;
 }

@@ -167,6 +167,8 @@ upf_out_of_tunnel(struct upf *upf, struct weir_batch *batch, struct weir_stage_l
 					     batch->now_tsc, ledger)
 			   << at;
 	}
+	if (likely(goes_on == (uint32_t)((1ull << batch->count) - 1)))
+		return;
 	for (; next < batch->count; next++) {
 		if ((goes_on & (1u << next)) == 0)
 			continue;

@@ -50,7 +50,6 @@ struct upf_session {
 	struct upf_key ue;
 	struct upf_flow into;
 	struct weir_gtpu_tunnel tunnel; /* to the other end */
-	uint8_t zero_too[4];
 } __rte_cache_aligned;
 static_assert(sizeof(struct upf_session) == 128, "two cache lines");
 static_assert(offsetof(struct upf_session, ue) == 64, "a line each way");

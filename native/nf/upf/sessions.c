@@ -134,7 +134,7 @@ begin_first(struct upf *upf)
 	for (uint32_t i = 0; i < upf->session_count; i++) {
 		struct upf_session *session = &upf->sessions[i];
 
-		session->tunnel.to_ip = upf->peer_ip;
+		weir_gtpu_lead(&session->tunnel, &upf->outer, upf->peer_ip);
 		session->tunnel.teid = rte_cpu_to_be_32((uint32_t)upf->peer_teid_first + i);
 		session->tunnel.qfi = (uint8_t)upf->qfi;
 		for (unsigned int way = WEIR_OUTBOUND; way <= WEIR_INBOUND; way++)
