@@ -132,7 +132,7 @@ struct weir_gtpu_prepared {
 struct weir_gtpu_tunnel {
 	uint32_t to_ip;	 /* network byte order */
 	uint32_t teid;	 /* of the receiver; network byte order */
-	uint32_t ip_sum; /* of all of the IPv4 header but its length */
+	uint16_t ip_sum; /* of all of the IPv4 header but its length */
 	uint8_t qfi;	 /* for the container, where there is one */
 };
 
@@ -142,7 +142,7 @@ weir_gtpu_lead(struct weir_gtpu_tunnel *tunnel, const struct weir_gtpu_prepared 
 	       uint32_t to_ip)
 {
 	tunnel->to_ip = to_ip;
-	tunnel->ip_sum = from->ip_sum + (to_ip & 0xffff) + (to_ip >> 16);
+	tunnel->ip_sum = weir_checksum_fold(from->ip_sum + (to_ip & 0xffff) + (to_ip >> 16));
 }
 
 /*
@@ -160,6 +160,7 @@ weir_gtpu_write_outer(const struct weir_gtpu_prepared *prepared,
 	const uint16_t ip_bytes = prepared->bytes + payload_bytes;
 	const uint16_t udp_bytes = ip_bytes - sizeof(outer->ip);
 	const uint16_t gtp_bytes = udp_bytes - sizeof(outer->udp) - sizeof(outer->gtp);
+	const uint32_t sum = (uint32_t)tunnel->ip_sum + rte_cpu_to_be_16(ip_bytes);
 
 	if (prepared->bytes == sizeof(*outer)) {
 		memcpy(at, &prepared->outer, sizeof(*outer));
@@ -169,8 +170,7 @@ weir_gtpu_write_outer(const struct weir_gtpu_prepared *prepared,
 	}
 	outer->ip.dst_addr = tunnel->to_ip;
 	outer->ip.total_length = rte_cpu_to_be_16(ip_bytes);
-	outer->ip.hdr_checksum =
-		(uint16_t)~weir_checksum_fold(tunnel->ip_sum + rte_cpu_to_be_16(ip_bytes));
+	outer->ip.hdr_checksum = (uint16_t) ~(sum + (sum >> 16)); /* two words: folded once */
 	outer->udp.dgram_len = rte_cpu_to_be_16(udp_bytes);
 	outer->gtp.plen = rte_cpu_to_be_16(gtp_bytes);
 	outer->gtp.teid = tunnel->teid;
