@@ -160,7 +160,7 @@ weir_gtpu_write_outer(const struct weir_gtpu_prepared *prepared,
 	const uint16_t ip_bytes = prepared->bytes + payload_bytes;
 	const uint16_t udp_bytes = ip_bytes - sizeof(outer->ip);
 	const uint16_t gtp_bytes = udp_bytes - sizeof(outer->udp) - sizeof(outer->gtp);
-	const uint32_t sum = (uint32_t)tunnel->ip_sum + rte_cpu_to_be_16(ip_bytes);
+	uint32_t sum;
 
 	if (prepared->bytes == sizeof(*outer)) {
 		memcpy(at, &prepared->outer, sizeof(*outer));
@@ -170,6 +170,7 @@ weir_gtpu_write_outer(const struct weir_gtpu_prepared *prepared,
 	}
 	outer->ip.dst_addr = tunnel->to_ip;
 	outer->ip.total_length = rte_cpu_to_be_16(ip_bytes);
+	sum = (uint32_t)tunnel->ip_sum + outer->ip.total_length;
 	outer->ip.hdr_checksum = (uint16_t) ~(sum + (sum >> 16)); /* two words: folded once */
 	outer->udp.dgram_len = rte_cpu_to_be_16(udp_bytes);
 	outer->gtp.plen = rte_cpu_to_be_16(gtp_bytes);

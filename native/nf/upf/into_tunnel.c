@@ -5,15 +5,15 @@
 /* Puts the packet into the tunnel: the Ethernet header moves down, and what the frame has behind
  * the IP packet goes. */
 static inline void
-encapsulate(struct rte_mbuf *packet, const struct weir_headers *headers,
+encapsulate(struct rte_mbuf *packet, uint16_t l3_offset, uint16_t l3_bytes,
 	    const struct weir_gtpu_prepared *outer, const struct weir_gtpu_tunnel *tunnel)
 {
-	const uint32_t length = headers->l3_offset + headers->l3_bytes;
-	uint8_t *frame = (uint8_t *)rte_pktmbuf_prepend(packet, outer->bytes);
+	const uint16_t outer_bytes = outer->bytes;
+	uint8_t *frame = (uint8_t *)rte_pktmbuf_prepend(packet, outer_bytes);
 
-	upf_move_ethernet(frame, frame + outer->bytes, headers->l3_offset);
-	upf_cut(packet, outer->bytes + length);
-	weir_gtpu_write_outer(outer, tunnel, headers->l3_bytes, frame + headers->l3_offset);
+	upf_move_ethernet(frame, frame + outer_bytes, l3_offset);
+	upf_cut(packet, (uint32_t)outer_bytes + l3_offset + l3_bytes);
+	weir_gtpu_write_outer(outer, tunnel, l3_bytes, frame + l3_offset);
 }
 
 /* One IP packet, of the UE of `session` or of none. False: it was dropped. */
@@ -22,17 +22,18 @@ forward(struct upf *upf, struct upf_session *session, struct rte_mbuf *packet,
 	const struct weir_headers *headers, uint64_t now_tsc, struct weir_stage_ledger *ledger)
 {
 	const uint16_t outer_bytes = upf->outer.bytes;
+	const uint16_t l3_offset = headers->l3_offset, l3_bytes = headers->l3_bytes;
 	enum upf_drop reason;
 
 	if (unlikely(session == NULL)) {
 		reason = UPF_DROP_UNKNOWN_UE;
 	} else if (unlikely(rte_pktmbuf_headroom(packet) < outer_bytes ||
-			    headers->l3_bytes + outer_bytes > upf->n3_mtu_bytes)) {
+			    l3_bytes + outer_bytes > upf->n3_mtu_bytes)) {
 		reason = UPF_DROP_TOO_LONG;
 	} else {
-		reason = upf_admit(upf, &session->into, headers->l3_bytes, now_tsc);
+		reason = upf_admit(upf, &session->into, l3_bytes, now_tsc);
 		if (likely(reason == UPF_PASSES)) {
-			encapsulate(packet, headers, &upf->outer, &session->tunnel);
+			encapsulate(packet, l3_offset, l3_bytes, &upf->outer, &session->tunnel);
 			return true;
 		}
 	}
