@@ -207,6 +207,34 @@ give_back(struct weir_flow_table *table, struct bucket *before, struct bucket *b
 	table->spare = index;
 }
 
+/*
+ * Slot `slot` of `bucket`, whose predecessor is `before`, becomes free, and what is last in the
+ * chain moves into it: all buckets of a chain but its last one stay full, so that there are never
+ * too few overflow buckets, whichever keys come and go.
+ */
+static void
+free_slot(struct weir_flow_table *table, struct bucket *before, struct bucket *bucket,
+	  unsigned int slot)
+{
+	struct bucket *last = bucket;
+
+	bucket->number[slot] = WEIR_FLOW_NONE;
+	bucket->signature[slot] = 0;
+	for (; last->overflow != WEIR_FLOW_NONE; last = &table->buckets[last->overflow])
+		before = last;
+	for (unsigned int i = 0; last != bucket && i < SLOTS; i++) {
+		if (last->number[i] == WEIR_FLOW_NONE)
+			continue;
+		bucket->number[slot] = last->number[i];
+		bucket->signature[slot] = last->signature[i];
+		last->number[i] = WEIR_FLOW_NONE;
+		last->signature[i] = 0;
+		break;
+	}
+	if (before != NULL)
+		give_back(table, before, last);
+}
+
 void
 weir_flow_table_take(struct weir_flow_table *table, uint32_t number)
 {
@@ -217,10 +245,7 @@ weir_flow_table_take(struct weir_flow_table *table, uint32_t number)
 	for (;;) {
 		for (unsigned int i = 0; i < SLOTS; i++) {
 			if (bucket->number[i] == number) {
-				bucket->number[i] = WEIR_FLOW_NONE;
-				bucket->signature[i] = 0;
-				if (before != NULL)
-					give_back(table, before, bucket);
+				free_slot(table, before, bucket, i);
 				return;
 			}
 		}

@@ -29,7 +29,7 @@ void weir_flow_table_free(struct weir_flow_table *table);
 void weir_flow_table_find(const struct weir_flow_table *table, const void *const keys[],
 			  uint32_t numbers[], unsigned int count);
 
-/* Puts `number` in, whose key must not be there. False: no room for it. */
+/* Puts `number` in, whose key must not be there. Numbers below the capacity always find room. */
 bool weir_flow_table_put(struct weir_flow_table *table, uint32_t number);
 /* Takes `number` out; its key must still be the one it was put in with. */
 void weir_flow_table_take(struct weir_flow_table *table, uint32_t number);

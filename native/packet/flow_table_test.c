@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <rte_hash_crc.h>
 
 #include "flow_table.h"
 #include "testing/eal.h"
@@ -75,6 +76,44 @@ it_takes_as_many_as_it_was_made_for(void **state)
 	weir_flow_table_free(table);
 }
 
+/* In each of many buckets a ninth key needs an overflow bucket, and is then left in it alone. */
+static void
+keys_that_come_and_go_so_as_to_use_up_overflow_buckets_still_find_room(void **state)
+{
+	enum { PLACES = CAPACITY / 4, KEYS = 9 };
+	struct weir_flow_table *table = weir_flow_table_create(CAPACITY, keys, sizeof(keys[0]));
+	static uint64_t of_bucket[PLACES][KEYS];
+	static unsigned int known[PLACES];
+	unsigned int complete = 0;
+	uint32_t stays = KEYS - 1; /* numbers below are for keys that go again */
+
+	(void)state;
+	for (uint64_t value = 1; complete < PLACES; value++) {
+		const uint64_t words[2] = {value};
+		const uint32_t bucket =
+			rte_hash_crc_8byte(words[1], rte_hash_crc_8byte(words[0], 0x9e3779b9)) &
+			(PLACES - 1);
+
+		if (known[bucket] == KEYS)
+			continue;
+		of_bucket[bucket][known[bucket]++] = value;
+		complete += known[bucket] == KEYS;
+	}
+	for (unsigned int bucket = 0; bucket < PLACES; bucket++) {
+		for (uint32_t i = 0; i < KEYS - 1; i++) {
+			write_key(i, of_bucket[bucket][i]);
+			assert_true(weir_flow_table_put(table, i));
+		}
+		write_key(stays, of_bucket[bucket][KEYS - 1]);
+		assert_true(weir_flow_table_put(table, stays));
+		for (uint32_t i = 0; i < KEYS - 1; i++)
+			weir_flow_table_take(table, i);
+		assert_int_equal(find(table, keys[stays]), stays);
+		stays++;
+	}
+	weir_flow_table_free(table);
+}
+
 static void
 thirty_two_at_once_are_found_as_one_by_one(void **state)
 {
@@ -101,6 +140,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_puts_and_takes_agree_with_a_plain_list),
 		cmocka_unit_test(it_takes_as_many_as_it_was_made_for),
+		cmocka_unit_test(
+			keys_that_come_and_go_so_as_to_use_up_overflow_buckets_still_find_room),
 		cmocka_unit_test(thirty_two_at_once_are_found_as_one_by_one),
 	};
 

@@ -87,22 +87,21 @@ outer_of(uint32_t from_ip, uint32_t to_ip, uint16_t behind)
 }
 
 struct weir_gtpu_prepared
-weir_gtpu_prepare(const struct weir_gtpu_path *path)
+weir_gtpu_prepare(const struct weir_gtpu_end *end)
 {
 	struct weir_gtpu_prepared prepared = {
-		.outer = outer_of(path->from_ip, path->to_ip, 0),
+		.outer = outer_of(end->ip, 0, 0),
 		.bytes = WEIR_GTPU_OUTER_PLAIN_BYTES,
 	};
 	struct weir_gtpu_outer *outer = &prepared.outer;
 
 	outer->gtp.msg_type = WEIR_GTPU_G_PDU;
-	if (path->qfi != WEIR_GTPU_NO_QFI) {
+	if (end->container) {
 		prepared.bytes = sizeof(*outer);
 		outer->gtp.gtp_hdr_info |= WEIR_GTPU_HAS_EXTENSION;
 		outer->option.next_ext = WEIR_GTPU_PDU_SESSION_CONTAINER;
 		outer->container.ext_hdr_len = 1;
-		outer->container.type = path->container_type;
-		outer->container.qfi = path->qfi;
+		outer->container.type = end->container_type;
 	}
 	outer->ip.total_length = 0;
 	outer->ip.hdr_checksum = 0;

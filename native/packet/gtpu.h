@@ -113,48 +113,68 @@ static_assert(sizeof(struct weir_gtpu_outer) == 44, "as on the wire");
 /* Without the container. */
 #define WEIR_GTPU_OUTER_PLAIN_BYTES offsetof(struct weir_gtpu_outer, option)
 
-/* One end of tunnels towards the other; addresses in network byte order. */
-struct weir_gtpu_path {
-	uint32_t from_ip;
-	uint32_t to_ip;
-	uint8_t qfi;		/* WEIR_GTPU_NO_QFI: no container */
+/* One end of tunnels. */
+struct weir_gtpu_end {
+	uint32_t ip;		/* its own; network byte order */
+	bool container;		/* what it sends has a PDU session container */
 	uint8_t container_type; /* enum weir_gtpu_container */
 };
 
-/* What all users' packets on a path have in front of them, but for lengths, checksum and TEID. */
+/* What all users' packets of one end have in front of them, but for what each tunnel has of its
+ * own, lengths and checksum. */
 struct weir_gtpu_prepared {
 	struct weir_gtpu_outer outer;
 	uint16_t bytes;	 /* that many of it, in front of a packet; Ethernet not counted */
 	uint32_t ip_sum; /* of the IPv4 header's other words, to be folded */
 };
 
+/* A tunnel to another end. */
+struct weir_gtpu_tunnel {
+	uint32_t to_ip;	 /* network byte order */
+	uint32_t teid;	 /* of the receiver; network byte order */
+	uint16_t ip_sum; /* of all of the IPv4 header but its length */
+	uint8_t qfi;	 /* for the container, where there is one */
+};
+
+/* Leads the tunnel to an address (network byte order) from the end that is prepared. */
+static inline void
+weir_gtpu_lead(struct weir_gtpu_tunnel *tunnel, const struct weir_gtpu_prepared *from,
+	       uint32_t to_ip)
+{
+	tunnel->to_ip = to_ip;
+	tunnel->ip_sum = weir_checksum_fold(from->ip_sum + (to_ip & 0xffff) + (to_ip >> 16));
+}
+
 /*
  * UDP's checksum is 0 (RFC 768); the IPv4 header says "don't fragment", with identification 0
  * (RFC 6864, section 4.1).
  */
-struct weir_gtpu_prepared weir_gtpu_prepare(const struct weir_gtpu_path *path);
+struct weir_gtpu_prepared weir_gtpu_prepare(const struct weir_gtpu_end *end);
 
-/* Writes `prepared->bytes` at `at`, in front of `payload_bytes` of the tunnel with that TEID of the
- * receiver (network byte order). */
+/* Writes `prepared->bytes` at `at`, in front of `payload_bytes` in that tunnel. */
 static inline void
-weir_gtpu_write_outer(const struct weir_gtpu_prepared *prepared, uint32_t teid,
-		      uint16_t payload_bytes, uint8_t *at)
+weir_gtpu_write_outer(const struct weir_gtpu_prepared *prepared,
+		      const struct weir_gtpu_tunnel *tunnel, uint16_t payload_bytes, uint8_t *at)
 {
 	struct weir_gtpu_outer *outer = (void *)at;
 	const uint16_t ip_bytes = prepared->bytes + payload_bytes;
 	const uint16_t udp_bytes = ip_bytes - sizeof(outer->ip);
 	const uint16_t gtp_bytes = udp_bytes - sizeof(outer->udp) - sizeof(outer->gtp);
+	uint32_t sum;
 
-	if (prepared->bytes == sizeof(*outer))
+	if (prepared->bytes == sizeof(*outer)) {
 		memcpy(at, &prepared->outer, sizeof(*outer));
-	else
+		outer->container.qfi = tunnel->qfi;
+	} else {
 		memcpy(at, &prepared->outer, WEIR_GTPU_OUTER_PLAIN_BYTES);
+	}
+	outer->ip.dst_addr = tunnel->to_ip;
 	outer->ip.total_length = rte_cpu_to_be_16(ip_bytes);
-	outer->ip.hdr_checksum =
-		(uint16_t)~weir_checksum_fold(prepared->ip_sum + rte_cpu_to_be_16(ip_bytes));
+	sum = (uint32_t)tunnel->ip_sum + outer->ip.total_length;
+	outer->ip.hdr_checksum = (uint16_t) ~(sum + (sum >> 16)); /* two words: folded once */
 	outer->udp.dgram_len = rte_cpu_to_be_16(udp_bytes);
 	outer->gtp.plen = rte_cpu_to_be_16(gtp_bytes);
-	outer->gtp.teid = teid;
+	outer->gtp.teid = tunnel->teid;
 }
 
 /* Section 8: information elements that answers have. */

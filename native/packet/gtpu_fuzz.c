@@ -21,16 +21,20 @@ same(const struct weir_gtpu *one, const struct weir_gtpu *other)
 static void
 write_and_read(const struct weir_gtpu *first, const uint8_t *bytes)
 {
-	const struct weir_gtpu_path path = {.qfi = first->qfi};
-	const struct weir_gtpu_prepared prepared = weir_gtpu_prepare(&path);
+	const struct weir_gtpu_end end = {.container = first->qfi != WEIR_GTPU_NO_QFI};
+	const struct weir_gtpu_prepared prepared = weir_gtpu_prepare(&end);
+	struct weir_gtpu_tunnel tunnel = {
+		.teid = rte_cpu_to_be_32(first->teid),
+		.qfi = first->qfi,
+	};
 	const uint16_t outer = prepared.bytes;
 	const uint16_t before = sizeof(struct rte_ipv4_hdr) + sizeof(struct rte_udp_hdr);
 	static uint8_t again[sizeof(struct weir_gtpu_outer) + WEIR_FUZZ_FRAME_BYTES];
 	struct weir_gtpu second;
 
+	weir_gtpu_lead(&tunnel, &prepared, first->teid); /* any address */
 	memcpy(again + outer, bytes + first->payload_offset, first->payload_bytes);
-	weir_gtpu_write_outer(&prepared, rte_cpu_to_be_32(first->teid), first->payload_bytes,
-			      again);
+	weir_gtpu_write_outer(&prepared, &tunnel, first->payload_bytes, again);
 	if (!weir_gtpu_parse(again + before, outer - before + first->payload_bytes, &second))
 		abort();
 	if (rte_ipv4_cksum((const void *)again) != 0)

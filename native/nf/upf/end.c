@@ -16,9 +16,10 @@ static const char *const other_names[] = {"drop", "forward", NULL};
 #define MBR_ROW(option, direction, way)                                                            \
 	{                                                                                          \
 		.name = option, .type = WEIR_OPTION_INT, .unit = "bit/s", .default_text = "0",     \
-		.max = 1000000000000,                                                              \
-		.help = "Of each session, in IP packets " way "; 0: as much as comes.",            \
-		.offset = offsetof(struct upf, mbr[direction].bps),                                \
+		.max = UPF_MBR_MAX_BPS,                                                            \
+		.help = "Of each session that says none of its own, in IP packets " way            \
+			"; 0: as much as comes.",                                                  \
+		.offset = offsetof(struct upf, mbr_bps[direction]),                                \
 	}
 
 const struct weir_option upf_options[UPF_OPTIONS] = {
@@ -40,9 +41,9 @@ const struct weir_option upf_options[UPF_OPTIONS] = {
 		.name = "sessions",
 		.type = WEIR_OPTION_INT,
 		.default_text = "1000",
-		.min = 1,
-		.max = 1 << 24,
-		.help = "PDU sessions, one a UE; about 160 bytes of memory each.",
+		.max = UPF_SESSIONS_MAX,
+		.help = "PDU sessions, one a UE, that are there from the beginning; about 160 "
+			"bytes of memory each.",
 		.offset = offsetof(struct upf, session_count),
 	},
 	{
@@ -108,6 +109,17 @@ const struct weir_option upf_options[UPF_OPTIONS] = {
 		.help = "IP packets on N3 that are not GTP-U to this end.",
 		.offset = offsetof(struct upf, other),
 	},
+	/* The last one: not of a gNB. */
+	{
+		.name = "sessions_max",
+		.type = WEIR_OPTION_INT,
+		.default_text = "0",
+		.max = UPF_SESSIONS_MAX,
+		.help = "Room for sessions, those of `sessions` among them; about 160 bytes of "
+			"memory each. 0: as many as these, so that one can be added where one was "
+			"removed.",
+		.offset = offsetof(struct upf, sessions_max),
+	},
 };
 
 const struct weir_drop_reason upf_drop_reasons[UPF_DROP_REASONS] = {
@@ -125,6 +137,8 @@ const struct weir_drop_reason upf_drop_reasons[UPF_DROP_REASONS] = {
 	[UPF_DROP_ABOVE_MBR] = {"above_mbr", "It is above the session's maximum bit rate."},
 	[UPF_DROP_TOO_LONG] = {"too_long", "In its tunnel it is longer than n3_mtu_bytes, or than "
 					   "its buffer has room for."},
+	[UPF_DROP_BY_ACTION] = {"forwarding_action", "The session's action, that way, is to drop."},
+	[UPF_DROP_GATE] = {"gate_closed", "The session's gate, that way, is closed."},
 };
 
 void
@@ -139,18 +153,29 @@ upf_fini(void *state)
 int
 upf_init(struct upf *upf, const char *where, struct weir_error *error)
 {
-	const struct weir_gtpu_path path = {
-		.from_ip = upf->own_ip,
-		.to_ip = upf->peer_ip,
+	const struct weir_gtpu_end end = {
+		.ip = upf->own_ip,
+		.container = upf->container,
 		.container_type = upf->container_type,
-		.qfi = upf->container ? (uint8_t)upf->qfi : WEIR_GTPU_NO_QFI,
 	};
 
-	upf->outer = weir_gtpu_prepare(&path);
+	upf->workers = 1;
+	upf->outer = weir_gtpu_prepare(&end);
 	if (upf_sessions_init(upf, where, error) == 0)
 		return 0;
 	upf_fini(upf);
 	return -1;
+}
+
+int
+upf_share(void *state, unsigned int worker, unsigned int workers, const char *where,
+	  struct weir_error *error)
+{
+	(void)worker; /* each has all sessions */
+	(void)where;
+	(void)error;
+	((struct upf *)state)->workers = workers;
+	return 0;
 }
 
 void
@@ -176,22 +201,21 @@ upf_steer(const void *state, const struct weir_headers *headers, const struct rt
 	uint32_t teid;
 
 	if (direction != upf->out_of_way)
-		return upf_session_number_of_ue(
-			upf, upf_user_ip(tuple->src_ip, tuple->dst_ip, direction));
+		return upf_steer_ue(upf, upf_user_ip(tuple->src_ip, tuple->dst_ip, direction));
 	if (packet == NULL || headers->payload_offset == 0 ||
 	    teid_offset + sizeof(teid) > rte_pktmbuf_data_len(packet))
 		return 0;
 	memcpy(&teid, rte_pktmbuf_mtod_offset(packet, const uint8_t *, teid_offset), sizeof(teid));
-	return upf_session_number_of_teid(upf, rte_be_to_cpu_32(teid));
+	return upf_steer_teid(upf, rte_be_to_cpu_32(teid));
 }
 
 void
 upf_report(const void *state, struct weir_report *report)
 {
 	const struct upf *upf = state;
-	struct weir_counter sum[2] = {0}; /* by direction */
+	struct weir_counter sum[2] = {upf->ended[0], upf->ended[1]}; /* by direction */
 
-	for (uint64_t i = 0; i < upf->session_count; i++) {
+	for (uint64_t i = 0; i < upf->capacity; i++) {
 		const struct upf_session *session = &upf->sessions[i];
 
 		for (unsigned int way = WEIR_OUTBOUND; way <= WEIR_INBOUND; way++) {
@@ -202,7 +226,11 @@ upf_report(const void *state, struct weir_report *report)
 			sum[way].bytes += weir_counted(&flow->passed.bytes);
 		}
 	}
-	report->figure(report, "sessions", upf->session_count);
+	report->figure(report, "sessions", upf->live);
+	report->figure(report, "sessions_max", upf->capacity);
+	report->figure(report, "sessions_added", upf->changed.added);
+	report->figure(report, "sessions_modified", upf->changed.modified);
+	report->figure(report, "sessions_removed", upf->changed.removed);
 	report->figure(report, "answers_lost", weir_counted(&upf->answers_lost));
 	report->counter(report, &(struct weir_report_label){"direction", "uplink"}, 1,
 			&sum[WEIR_OUTBOUND]);

@@ -5,7 +5,7 @@
  *
  * Outbound: what a UE sends enters the tunnel of its session towards the UPF. Inbound: what comes
  * from the UPF in a session's tunnel leaves it, if it is for the address of that session's UE. With
- * the same options as the upf it has the same sessions. All else is as in upf.
+ * the same options as the upf it has the same sessions, and no others. All else is as in upf.
  *
  * Limits: those of upf; no radio, no N2.
  * Example: {"nf": "gnb", "options": {"n3_address": "192.0.2.1", "sessions": 100000}}
@@ -31,5 +31,6 @@ const struct weir_nf weir_nf_gnb = {
 	.name = "gnb",
 	.summary = "The gNB in front of a upf: UEs' packets, in GTP-U tunnels on N3.",
 	.init = init,
+	.option_count = UPF_OPTIONS - 1, /* all but sessions_max: nothing adds any */
 	UPF_END,
 };

@@ -68,9 +68,8 @@ sort(struct upf *upf, struct weir_batch *batch, uint16_t index, struct tunnelled
 		upf_drop(packet, handle_signal(upf, packet, headers, gtpu), ledger);
 		return false;
 	}
-	tunnelled->session[tunnelled->count] = upf_session_of_teid(upf, gtpu->teid);
-	if (likely(tunnelled->session[tunnelled->count] != NULL))
-		rte_prefetch0(tunnelled->session[tunnelled->count]);
+	tunnelled->session[tunnelled->count] = upf_session_at_teid(upf, gtpu->teid);
+	rte_prefetch0(tunnelled->session[tunnelled->count]);
 	tunnelled->place[tunnelled->count++] = index;
 	return false;
 }
@@ -116,7 +115,7 @@ decapsulate(struct rte_mbuf *packet, uint16_t l3_offset, uint16_t offset, uint32
 	}
 }
 
-/* One that came in a tunnel, of `session` or of none. False: it was dropped. */
+/* One that came in a tunnel, of `session` if that has its TEID. False: it was dropped. */
 static inline bool
 forward(struct upf *upf, struct upf_session *session, struct rte_mbuf *packet,
 	const struct weir_headers *headers, const struct weir_gtpu *gtpu, uint64_t now_tsc,
@@ -130,19 +129,20 @@ forward(struct upf *upf, struct upf_session *session, struct rte_mbuf *packet,
 	if (unlikely(gtpu->not_comprehended != 0)) {
 		upf_notify_extensions(upf, packet, headers, now_tsc);
 		reason = UPF_DROP_EXTENSION;
-	} else if (unlikely(session == NULL)) {
+	} else if (unlikely(session->teid != gtpu->teid)) {
 		upf_indicate_error(upf, packet, headers, gtpu, now_tsc);
 		reason = UPF_DROP_UNKNOWN_TEID;
 	} else if (unlikely(bytes == 0)) {
 		reason = UPF_DROP_MALFORMED;
 	} else if (unlikely(user_ip_of(user, upf->out_of_way) != session->ue_ip)) {
 		reason = UPF_DROP_SPOOFED;
-	} else if (unlikely(!upf_admit(&upf->mbr[upf->out_of_way], &session->out_of, bytes,
-				       now_tsc))) {
-		reason = UPF_DROP_ABOVE_MBR;
 	} else {
-		decapsulate(packet, headers->l3_offset, user_offset - headers->l3_offset, bytes);
-		return true;
+		reason = upf_admit(upf, &session->out_of, bytes, now_tsc);
+		if (likely(reason == UPF_PASSES)) {
+			decapsulate(packet, headers->l3_offset, user_offset - headers->l3_offset,
+				    bytes);
+			return true;
+		}
 	}
 	upf_drop(packet, reason, ledger);
 	return false;
@@ -167,6 +167,8 @@ upf_out_of_tunnel(struct upf *upf, struct weir_batch *batch, struct weir_stage_l
 					     batch->now_tsc, ledger)
 			   << at;
 	}
+	if (likely(goes_on == (uint32_t)((1ull << batch->count) - 1)))
+		return;
 	for (; next < batch->count; next++) {
 		if ((goes_on & (1u << next)) == 0)
 			continue;

@@ -7,71 +7,142 @@
 
 #include "upf.h"
 
-/* Numbers of the options begin there, and so do those of sessions. */
-static uint32_t
-ue_ip_of(const struct upf *upf, uint32_t number)
-{
-	return rte_cpu_to_be_32(rte_be_to_cpu_32(upf->ue_first_ip) + number);
-}
-
 uint32_t
-upf_session_number_of_ue(const struct upf *upf, uint32_t ue_ip)
+upf_steer_ue(const struct upf *upf, uint32_t ue_ip)
 {
 	return rte_be_to_cpu_32(ue_ip) - rte_be_to_cpu_32(upf->ue_first_ip);
 }
 
+/* Of the options' sessions the number, as of the UE; of others any bits above the place make it
+ * that of the UE's worker. */
 uint32_t
-upf_session_number_of_teid(const struct upf *upf, uint32_t teid)
+upf_steer_teid(const struct upf *upf, uint32_t teid)
 {
-	return teid - (uint32_t)upf->own_teid_first;
+	const uint32_t above_first = teid - (uint32_t)upf->own_teid_first;
+
+	return (above_first & upf->place_mask) +
+	       (above_first >> __builtin_popcount(upf->place_mask));
+}
+
+uint32_t
+upf_session_place_of_ue(const struct upf *upf, uint32_t ue_ip)
+{
+	const struct upf_key key = {.ip = ue_ip};
+	const void *asked[1] = {&key};
+	uint32_t place;
+
+	weir_flow_table_find(upf->by_ue, asked, &place, 1);
+	return place;
+}
+
+void
+upf_flow_set_mbr(struct upf_flow *flow, uint64_t bps)
+{
+	flow->held_by &= (uint8_t)~UPF_HELD_BY_MBR;
+	flow->due_tsc = 0;
+	if (bps == 0)
+		return;
+	flow->held_by |= UPF_HELD_BY_MBR;
+	flow->cycles_per_byte = (float)(8.0 * (double)rte_get_tsc_hz() / (double)bps);
+}
+
+/* The next place's: packets with it are not looked for here. */
+static uint32_t
+teid_of_nobody(const struct upf *upf, uint32_t place)
+{
+	return (uint32_t)upf->own_teid_first + (place < upf->capacity ? place + 1 : 0);
+}
+
+void
+upf_session_begin(struct upf *upf, uint32_t place, uint32_t ue_ip, uint32_t teid)
+{
+	struct upf_session *session = &upf->sessions[place];
+
+	session->ue_ip = ue_ip;
+	session->ue.ip = ue_ip;
+	session->teid = teid;
+	weir_flow_table_put(upf->by_ue, place);
+	upf->live++;
 }
 
 static void
-mbr_init(struct upf_mbr *mbr, uint64_t burst_bytes)
+add_passed(struct weir_counter *sum, const struct upf_flow *flow)
 {
-	if (mbr->bps == 0)
-		return;
-	mbr->cycles_per_byte = 8.0 * (double)rte_get_tsc_hz() / (double)mbr->bps;
-	mbr->burst_cycles = (uint64_t)((double)burst_bytes * mbr->cycles_per_byte);
+	sum->packets += flow->passed.packets;
+	sum->bytes += flow->passed.bytes;
+}
+
+void
+upf_session_end(struct upf *upf, uint32_t place)
+{
+	struct upf_session *session = &upf->sessions[place];
+
+	add_passed(&upf->ended[upf->out_of_way], &session->out_of);
+	add_passed(&upf->ended[!upf->out_of_way], &session->into);
+	weir_flow_table_take(upf->by_ue, place);
+	memset(session, 0, sizeof(*session));
+	session->teid = teid_of_nobody(upf, place);
+	upf->live--;
 }
 
 static int
 check_ranges(const struct upf *upf, const char *where, struct weir_error *error)
 {
-	const uint64_t last = upf->session_count - 1;
+	const uint64_t count = upf->session_count;
 
-	if (rte_be_to_cpu_32(upf->ue_first_ip) + last > UINT32_MAX)
+	if (upf->sessions_max != 0 && upf->sessions_max < count)
+		return weir_fail(error, "bad_argument", where, "sessions_max not below sessions",
+				 NULL, "there is room for %lu sessions, and %lu are asked for",
+				 upf->sessions_max, count);
+	if (upf->sessions_max == 0 && count == 0)
+		return weir_fail(error, "bad_argument", where, "sessions, or room for some", NULL,
+				 "there are no sessions, and none can be added");
+	if (count > 0 && rte_be_to_cpu_32(upf->ue_first_ip) + count - 1 > UINT32_MAX)
 		return weir_fail(error, "bad_argument", where, NULL, "begin lower, or have fewer",
 				 "%lu sessions from ue_first_address on are past 255.255.255.255",
-				 upf->session_count);
-	if (upf->teid_first + last > UINT32_MAX || upf->gnb_teid_first + last > UINT32_MAX)
+				 count);
+	if (count > 0 && RTE_MAX(upf->teid_first, upf->gnb_teid_first) + count - 1 > UINT32_MAX)
 		return weir_fail(error, "bad_argument", where, NULL, "begin lower, or have fewer",
-				 "%lu sessions need TEIDs past 4294967295", upf->session_count);
+				 "%lu sessions need TEIDs past 4294967295", count);
 	return 0;
 }
 
 static bool
-make_sessions(struct upf *upf)
+take_room(struct upf *upf)
 {
-	const uint32_t count = (uint32_t)upf->session_count;
+	const size_t bytes = (upf->capacity + 1ul) * sizeof(*upf->sessions);
 
-	upf->sessions =
-		rte_zmalloc("sessions", count * sizeof(*upf->sessions), RTE_CACHE_LINE_SIZE);
-	if (upf->sessions == NULL)
+	upf->asked = rte_zmalloc("upf asked", sizeof(*upf->asked), RTE_CACHE_LINE_SIZE);
+	upf->sessions = rte_zmalloc("sessions", bytes, RTE_CACHE_LINE_SIZE);
+	if (upf->asked == NULL || upf->sessions == NULL)
 		return false;
-	upf->by_ue = weir_flow_table_create(count, &upf->sessions->ue, sizeof(*upf->sessions));
-	if (upf->by_ue == NULL)
-		return false;
-	for (uint32_t i = 0; i < count; i++) {
+	for (unsigned int i = 0; i < WEIR_BURST; i++)
+		upf->asked->at[i] = &upf->asked->key[i];
+	for (uint32_t place = 0; place <= upf->capacity; place++)
+		upf->sessions[place].teid = teid_of_nobody(upf, place);
+	upf->by_ue =
+		weir_flow_table_create(upf->capacity, &upf->sessions->ue, sizeof(*upf->sessions));
+	return upf->by_ue != NULL;
+}
+
+/* Session n has the n-th address and TEIDs: what the options say. */
+static void
+begin_first(struct upf *upf)
+{
+	const uint32_t ue_first = rte_be_to_cpu_32(upf->ue_first_ip);
+
+	for (uint32_t i = 0; i < upf->session_count; i++) {
 		struct upf_session *session = &upf->sessions[i];
 
-		session->ue_ip = ue_ip_of(upf, i);
-		session->ue.ip = session->ue_ip;
-		session->peer_teid = rte_cpu_to_be_32((uint32_t)upf->peer_teid_first + i);
-		if (!weir_flow_table_put(upf->by_ue, i))
-			return false;
+		weir_gtpu_lead(&session->tunnel, &upf->outer, upf->peer_ip);
+		session->tunnel.teid = rte_cpu_to_be_32((uint32_t)upf->peer_teid_first + i);
+		session->tunnel.qfi = (uint8_t)upf->qfi;
+		for (unsigned int way = WEIR_OUTBOUND; way <= WEIR_INBOUND; way++)
+			upf_flow_set_mbr(upf_session_flow(session, way == upf->out_of_way),
+					 upf->mbr_bps[way]);
+		upf_session_begin(upf, i, rte_cpu_to_be_32(ue_first + i),
+				  (uint32_t)upf->own_teid_first + i);
 	}
-	return true;
 }
 
 int
@@ -79,13 +150,16 @@ upf_sessions_init(struct upf *upf, const char *where, struct weir_error *error)
 {
 	if (check_ranges(upf, where, error) < 0)
 		return -1;
-	mbr_init(&upf->mbr[WEIR_OUTBOUND], upf->mbr_burst_bytes);
-	mbr_init(&upf->mbr[WEIR_INBOUND], upf->mbr_burst_bytes);
-	if (make_sessions(upf))
+	upf->capacity = (uint32_t)RTE_MAX(upf->session_count, upf->sessions_max);
+	/* Two places at least, so that there is a next one. */
+	upf->place_mask = rte_align32pow2(RTE_MAX(upf->capacity, 2u)) - 1;
+	if (take_room(upf)) {
+		begin_first(upf);
 		return 0;
+	}
 	return weir_fail(error, "no_memory", where, NULL,
 			 "give weir-dp more --memory-mb, or ask for fewer sessions",
-			 "no memory for %lu sessions", upf->session_count);
+			 "no memory for %u sessions", upf->capacity);
 }
 
 void
@@ -93,4 +167,5 @@ upf_sessions_fini(struct upf *upf)
 {
 	weir_flow_table_free(upf->by_ue);
 	rte_free(upf->sessions);
+	rte_free(upf->asked);
 }

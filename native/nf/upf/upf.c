@@ -10,11 +10,12 @@
  * comprehended and are not, are told to the sender. ARP and what else is not IP passes; Ethernet
  * addresses and TTLs stay: a router before or behind it has those.
  *
- * Sessions are as many as the options say, with consecutive addresses and TEIDs.
+ * Sessions are as many as the options say, with consecutive addresses and TEIDs; others are added,
+ * modified (handed over to another gNB, held back) and removed by commands, while packets flow.
  * Limits: IPv4 alone, inside and outside; one QoS flow a session; no PFCP (N4), buffering or usage
- * reports; packets of tunnels that were fragmented on their way are dropped; it moves packets, so
- * it does not run in a fast path, nor with separated data.
- * Example: {"nf": "upf", "options": {"n3_address": "192.0.2.1", "sessions": 100000}}
+ * reports; no end markers; packets of tunnels that were fragmented on their way are dropped; it
+ * moves packets, so it does not run in a fast path, nor with separated data. Example: {"nf": "upf",
+ * "options": {"n3_address": "192.0.2.1", "sessions": 100000}}
  */
 #include "upf.h"
 
@@ -37,5 +38,8 @@ const struct weir_nf weir_nf_upf = {
 	.name = "upf",
 	.summary = "A 5G user plane function: GTP-U tunnels on N3, plain IP on N6.",
 	.init = init,
+	.option_count = UPF_OPTIONS,
+	.commands = upf_commands,
+	.command_count = UPF_COMMANDS,
 	UPF_END,
 };

@@ -7,14 +7,15 @@
 #include <string.h>
 
 #include "engine/nf.h"
-#include "packet/flow_table.h"
-#include "packet/gtpu.h"
 #include "toolkit/error_rate.h"
+#include "session.h"
 
 #define UPF_ANSWERS_MAX 64
+#define UPF_SESSIONS_MAX (1 << 24)
+#define UPF_MBR_MAX_BPS 1000000000000
 
-#define UPF_DROP_REASONS (UPF_DROP_TOO_LONG + 1)
-#define UPF_OPTIONS 14
+#define UPF_DROP_REASONS UPF_PASSES
+#define UPF_OPTIONS 15
 
 enum upf_drop {
 	UPF_DROP_MALFORMED,
@@ -27,41 +28,9 @@ enum upf_drop {
 	UPF_DROP_OUTER_FRAGMENT,
 	UPF_DROP_ABOVE_MBR,
 	UPF_DROP_TOO_LONG,
-};
-
-/* What the table of UEs is asked with: an IPv4 address, network byte order. */
-struct upf_key {
-	uint32_t ip;
-	uint8_t zero[WEIR_FLOW_KEY_BYTES - sizeof(uint32_t)];
-};
-static_assert(sizeof(struct upf_key) == WEIR_FLOW_KEY_BYTES, "a key without holes");
-
-/* What one direction of a session counts and is held to. */
-struct upf_flow {
-	struct weir_counter passed;
-	uint64_t due_tsc; /* when packets at the maximum bit rate would have come up to now */
-};
-
-/* A PDU session with its default QoS flow, at one end of its tunnel. A packet of either way needs
- * one cache line of it. */
-struct upf_session {
-	struct upf_flow out_of;
-	uint32_t ue_ip; /* network byte order */
-	uint8_t zero[36];
-	/* The second line. */
-	struct upf_key ue;
-	struct upf_flow into;
-	uint32_t peer_teid; /* network byte order */
-	uint8_t zero_too[20];
-} __rte_cache_aligned;
-static_assert(sizeof(struct upf_session) == 128, "two cache lines");
-static_assert(offsetof(struct upf_session, ue) == 64, "a line each way");
-
-/* A maximum bit rate: ITU-T I.371's generic cell rate algorithm, in bytes of IP packets. */
-struct upf_mbr {
-	uint64_t bps; /* 0: none */
-	double cycles_per_byte;
-	uint64_t burst_cycles;
+	UPF_DROP_BY_ACTION,
+	UPF_DROP_GATE,
+	UPF_PASSES, /* none of these */
 };
 
 enum upf_other { UPF_OTHER_DROP, UPF_OTHER_FORWARD };
@@ -74,11 +43,24 @@ struct upf_answers {
 	struct weir_error_rate errors;
 };
 
+/* What the table of UEs is asked with for a batch. */
+struct upf_asked {
+	struct upf_key key[WEIR_BURST];
+	const void *at[WEIR_BURST];
+};
+
+/* How often sessions were changed. */
+struct upf_changed {
+	uint64_t added, modified, removed;
+};
+
 struct upf {
 	/* What every batch reads. */
-	struct upf_session *sessions;
+	struct upf_session *sessions; /* `capacity` of them, and one that stays empty */
 	struct weir_flow_table *by_ue;
-	struct upf_mbr mbr[2];		 /* by direction */
+	struct upf_asked *asked;
+	uint32_t capacity;
+	uint32_t place_mask;		 /* of what a TEID is above the first one */
 	uint32_t own_ip, peer_ip;	 /* network byte order */
 	uint8_t out_of_way;		 /* enum weir_direction of what leaves tunnels here */
 	uint8_t container_type;		 /* of what enters them */
@@ -88,13 +70,19 @@ struct upf {
 	uint64_t error_indications_pps;
 	uint64_t answers_lost;
 	struct upf_answers answers;
+	/* What commands change and report. */
+	uint32_t live; /* sessions */
+	uint32_t workers;
+	struct upf_changed changed;
+	struct weir_counter ended[2]; /* by direction, of sessions that were removed */
 	/* Options. */
 	bool container;
 	uint64_t qfi;
-	uint64_t session_count;
+	uint64_t session_count, sessions_max;
 	uint32_t ue_first_ip, n3_ip, gnb_ip;
 	uint64_t teid_first, gnb_teid_first;
 	uint64_t own_teid_first, peer_teid_first; /* two of these */
+	uint64_t mbr_bps[2];			  /* by direction, of a session that says none */
 	uint64_t mbr_burst_bytes;
 };
 
@@ -109,9 +97,15 @@ upf_user_ip(uint32_t src_ip, uint32_t dst_ip, enum weir_direction direction)
 
 extern const struct weir_option upf_options[UPF_OPTIONS];
 extern const struct weir_drop_reason upf_drop_reasons[UPF_DROP_REASONS];
+/* commands.c: how sessions come and go. */
+#define UPF_COMMANDS 3
+extern const struct weir_command upf_commands[UPF_COMMANDS];
+
 /* Behind `own_ip` … `container_type`. */
 int upf_init(struct upf *upf, const char *where, struct weir_error *error);
 void upf_fini(void *state);
+int upf_share(void *state, unsigned int worker, unsigned int workers, const char *where,
+	      struct weir_error *error);
 void upf_process(void *state, struct weir_batch *batch, struct weir_stage_ledger *ledger);
 uint32_t upf_steer(const void *state, const struct weir_headers *headers,
 		   const struct rte_mbuf *packet, enum weir_direction direction);
@@ -119,30 +113,53 @@ void upf_report(const void *state, struct weir_report *report);
 
 /* The rows of both descriptors. */
 #define UPF_END                                                                                    \
-	.options = upf_options, .option_count = UPF_OPTIONS, .drop_reasons = upf_drop_reasons,     \
+	.options = upf_options, .drop_reasons = upf_drop_reasons,                                  \
 	.drop_reason_count = UPF_DROP_REASONS, .returns = true, .rewrites = true, .tunnels = true, \
 	.flow_bytes = 160, .state_size = sizeof(struct upf), .fini = upf_fini,                     \
 	.process = upf_process, .release = upf_answers_release, .steer = upf_steer,                \
-	.report = upf_report
+	.share = upf_share, .report = upf_report
 
 /* sessions.c */
 
 /* Makes the sessions that the options ask for. -1 with `error`. */
 int upf_sessions_init(struct upf *upf, const char *where, struct weir_error *error);
 void upf_sessions_fini(struct upf *upf);
-/* The number of the session whose UE or tunnel that could be: the same for both. */
-uint32_t upf_session_number_of_ue(const struct upf *upf, uint32_t ue_ip);
-uint32_t upf_session_number_of_teid(const struct upf *upf, uint32_t teid);
+/* Which worker a packet of that UE or tunnel is for, modulo the workers: the same for both, of a
+ * session. */
+uint32_t upf_steer_ue(const struct upf *upf, uint32_t ue_ip);
+uint32_t upf_steer_teid(const struct upf *upf, uint32_t teid);
 
-/* The session whose tunnel it is at this end, or NULL. This end gave its TEIDs out itself
- * (TS 29.281, section 5.1), so that they say where a session is, and nothing is looked up. */
-static inline struct upf_session *
-upf_session_of_teid(const struct upf *upf, uint32_t teid)
+/*
+ * Where the session of that TEID would be. This end gives its TEIDs out itself (TS 29.281, section
+ * 5.1), so that they say it, and nothing is looked up: the low bits of what a TEID is above the
+ * first one are the place. The others are anything; the session's own TEID must be that one.
+ */
+static inline uint32_t
+upf_place_of_teid(const struct upf *upf, uint32_t teid)
 {
-	const uint32_t number = teid - (uint32_t)upf->own_teid_first;
-
-	return number < upf->session_count ? &upf->sessions[number] : NULL;
+	return (teid - (uint32_t)upf->own_teid_first) & upf->place_mask;
 }
+
+static inline struct upf_session *
+upf_session_at_teid(const struct upf *upf, uint32_t teid)
+{
+	return &upf->sessions[RTE_MIN(upf_place_of_teid(upf, teid), upf->capacity)];
+}
+
+/* Whether a session is there. */
+static inline bool
+upf_place_is_taken(const struct upf *upf, uint32_t place)
+{
+	return upf_place_of_teid(upf, upf->sessions[place].teid) == place;
+}
+
+/* The place of the session that has that UE address (network byte order), or WEIR_FLOW_NONE. */
+uint32_t upf_session_place_of_ue(const struct upf *upf, uint32_t ue_ip);
+/* Puts a session into the table, or takes it out; it has its address. */
+void upf_session_begin(struct upf *upf, uint32_t place, uint32_t ue_ip, uint32_t teid);
+void upf_session_end(struct upf *upf, uint32_t place);
+/* 0: none. */
+void upf_flow_set_mbr(struct upf_flow *flow, uint64_t bps);
 
 /* answers.c */
 
@@ -190,21 +207,26 @@ upf_cut(struct rte_mbuf *packet, uint32_t bytes)
 	}
 }
 
-/* Counts a packet that is within the maximum bit rate; false: it is above it. */
-static inline bool
-upf_admit(const struct upf_mbr *mbr, struct upf_flow *flow, uint32_t bytes, uint64_t now_tsc)
+/* Counts a packet that goes on, and gives UPF_PASSES; else why it is dropped. */
+static inline enum upf_drop
+upf_admit(const struct upf *upf, struct upf_flow *flow, uint32_t bytes, uint64_t now_tsc)
 {
-	if (mbr->bps != 0) {
+	if (flow->held_by != 0) {
 		uint64_t due = RTE_MAX(flow->due_tsc, now_tsc);
 
-		due += (uint64_t)(bytes * mbr->cycles_per_byte);
-		if (due - now_tsc > mbr->burst_cycles)
-			return false;
+		if ((flow->held_by & UPF_HELD_BY_ACTION) != 0)
+			return UPF_DROP_BY_ACTION;
+		if ((flow->held_by & UPF_HELD_BY_GATE) != 0)
+			return UPF_DROP_GATE;
+		due += (uint64_t)(bytes * (double)flow->cycles_per_byte);
+		if (due - now_tsc >
+		    (uint64_t)((double)upf->mbr_burst_bytes * (double)flow->cycles_per_byte))
+			return UPF_DROP_ABOVE_MBR;
 		flow->due_tsc = due;
 	}
 	weir_count(&flow->passed.packets, 1);
 	weir_count(&flow->passed.bytes, bytes);
-	return true;
+	return UPF_PASSES;
 }
 
 /* A packet that is dropped. */

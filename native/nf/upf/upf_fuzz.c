@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fuzz target of the user plane function: frames both ways, and time. The first byte of an input
- * chooses options. */
+/* Fuzz target of the user plane function: frames both ways, time, and changes of sessions (a byte
+ * that says which, and the command's text). The first byte of an input chooses options. */
 #include <stdlib.h>
 
 #include "testing/fuzz.h"
@@ -9,11 +9,26 @@ extern const struct weir_nf weir_nf_upf;
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
+static void
+change(void *state, const uint8_t *bytes, size_t size)
+{
+	char text[WEIR_FUZZ_TEXT_BYTES];
+	const struct weir_option_value value = {.name = "sessions", .text = text};
+
+	if (size == 0)
+		return;
+	weir_fuzz_text(bytes + 1, size - 1, text);
+	weir_fuzz_command(&weir_nf_upf, state,
+			  weir_nf_upf.commands[bytes[0] % weir_nf_upf.command_count].name, &value,
+			  1);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	const struct weir_option_value options[] = {
 		{"sessions", "4"},
+		{"sessions_max", "9"},
 		{"pdu_session_container", size > 0 && (bytes[0] & 1) != 0 ? "false" : "true"},
 		{"other", size > 0 && (bytes[0] & 2) != 0 ? "forward" : "drop"},
 		{"mbr_uplink_bps", size > 0 && (bytes[0] & 4) != 0 ? "8000" : "0"},
@@ -25,10 +40,10 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 
 	if (size == 0)
 		return 0;
-	state = weir_nf_create(&weir_nf_upf, options, 6, "options", &error);
+	state = weir_nf_create(&weir_nf_upf, options, 7, "options", &error);
 	if (state == NULL)
 		abort();
-	weir_fuzz_run(&weir_nf_upf, state, bytes + 1, size - 1, NULL);
+	weir_fuzz_run(&weir_nf_upf, state, bytes + 1, size - 1, change);
 	weir_nf_destroy(&weir_nf_upf, state);
 	return 0;
 }

@@ -7,93 +7,10 @@
 
 #include <arpa/inet.h>
 #include <cmocka.h>
-#include <rte_cycles.h>
 
-#include "packet/gtpu.h"
 #include "testing/eal.h"
-#include "testing/packet.h"
 #include "testing/report.h"
-
-extern const struct weir_nf weir_nf_upf;
-
-#define N3 "192.0.2.1"
-#define GNB "192.0.2.2"
-#define UE "10.45.0.1" /* of TEID 1 */
-#define SERVER "203.0.113.9"
-#define IP_AT RTE_ETHER_HDR_LEN
-#define GTPU_AT (IP_AT + 28)
-
-static void *upf;
-static uint64_t now_s;
-
-static void
-start(const char *const (*options)[2])
-{
-	if (upf != NULL)
-		weir_nf_destroy(&weir_nf_upf, upf);
-	upf = weir_test_state(&weir_nf_upf, options);
-	now_s = 1000;
-}
-
-static int
-stop(void **state)
-{
-	(void)state;
-	weir_nf_destroy(&weir_nf_upf, upf);
-	return 0;
-}
-
-static struct weir_test_outcome
-pass(enum weir_direction direction, struct rte_mbuf *packet)
-{
-	return weir_test_run(&weir_nf_upf, upf, direction, packet, now_s * rte_get_tsc_hz());
-}
-
-/* What GTP-U has behind UDP, from the gNB. */
-static struct rte_mbuf *
-from_gnb(const void *gtpu, size_t bytes)
-{
-	const struct weir_test_ipv4 what = {
-		.src = GNB,
-		.dst = N3,
-		.src_port = WEIR_GTPU_PORT,
-		.dst_port = WEIR_GTPU_PORT,
-		.payload = gtpu,
-		.payload_bytes = (uint16_t)bytes,
-	};
-
-	return weir_test_ipv4_packet(&what);
-}
-
-/* A packet of a user in the tunnel `teid`. */
-static struct rte_mbuf *
-in_tunnel(uint32_t teid, const char *source, uint16_t payload_bytes)
-{
-	static const uint8_t payload[1400];
-	uint8_t frame[WEIR_TEST_FRAME_BYTES], gtpu[WEIR_TEST_FRAME_BYTES] = {0x30, WEIR_GTPU_G_PDU};
-	const struct weir_test_ipv4 what = {
-		.src = source,
-		.dst = SERVER,
-		.payload = payload,
-		.payload_bytes = payload_bytes,
-	};
-	const uint16_t bytes = 28 + payload_bytes;
-
-	weir_test_ipv4_frame(&what, frame);
-	gtpu[2] = (uint8_t)(bytes >> 8);
-	gtpu[3] = (uint8_t)bytes;
-	gtpu[4] = (uint8_t)(teid >> 24);
-	gtpu[7] = (uint8_t)teid;
-	memcpy(gtpu + 8, frame + IP_AT, bytes);
-	return from_gnb(gtpu, 8u + bytes);
-}
-
-static const char *
-dropped_for(struct weir_test_outcome outcome)
-{
-	assert_null(outcome.packet);
-	return outcome.drop_reason;
-}
+#include "upf_fixture_test.h"
 
 /* What it says to the gNB, if anything; its ledger counts that as made here. */
 static struct rte_mbuf *
@@ -121,8 +38,8 @@ a_packet_leaves_its_tunnel_as_the_user_sent_it(void **state)
 	struct weir_test_outcome outcome;
 
 	(void)state;
-	start(NULL);
-	outcome = pass(WEIR_OUTBOUND, in_tunnel(1, UE, 20));
+	upf_start(NULL);
+	outcome = upf_pass(WEIR_OUTBOUND, in_tunnel(1, UE, 20));
 	assert_non_null(outcome.packet);
 	assert_int_equal(outcome.packet->pkt_len, bytes);
 	assert_memory_equal(rte_pktmbuf_mtod(outcome.packet, void *), expected, bytes);
@@ -140,9 +57,9 @@ a_packet_to_a_user_enters_its_tunnel_and_names_the_qos_flow(void **state)
 	const uint8_t *frame;
 
 	(void)state;
-	start((const char *const[][2]){{"gnb_teid_first", "256"}, {"qfi", "5"}, {NULL, NULL}});
+	upf_start((const char *const[][2]){{"gnb_teid_first", "256"}, {"qfi", "5"}, {NULL, NULL}});
 	weir_test_ipv4_frame(&what, before);
-	outcome = pass(WEIR_INBOUND, weir_test_ipv4_packet(&what));
+	outcome = upf_pass(WEIR_INBOUND, weir_test_ipv4_packet(&what));
 	assert_non_null(outcome.packet);
 	frame = rte_pktmbuf_mtod(outcome.packet, const uint8_t *);
 	assert_int_equal(outcome.packet->pkt_len, IP_AT + 44 + 32);
@@ -164,20 +81,20 @@ what_a_user_may_not_send_is_dropped_for_its_reason(void **state)
 	const struct weir_test_ipv4 plain = {.src = GNB, .dst = N3};
 
 	(void)state;
-	start(NULL);
-	assert_string_equal(dropped_for(pass(WEIR_OUTBOUND, in_tunnel(1, "10.45.0.2", 20))),
+	upf_start(NULL);
+	assert_string_equal(dropped_for(upf_pass(WEIR_OUTBOUND, in_tunnel(1, "10.45.0.2", 20))),
 			    "spoofed");
-	assert_string_equal(dropped_for(pass(WEIR_OUTBOUND, in_tunnel(200u << 24, UE, 20))),
+	assert_string_equal(dropped_for(upf_pass(WEIR_OUTBOUND, in_tunnel(200u << 24, UE, 20))),
 			    "unknown_teid");
 	assert_string_equal(
-		dropped_for(pass(WEIR_OUTBOUND, from_gnb("\x30\xff\0\x09\0\0\0\1xx", 10))),
+		dropped_for(upf_pass(WEIR_OUTBOUND, from_gnb("\x30\xff\0\x09\0\0\0\1xx", 10))),
 		"malformed");
 	assert_string_equal(
-		dropped_for(pass(WEIR_OUTBOUND, from_gnb("\x30\xff\0\2\0\0\0\1xx", 10))),
+		dropped_for(upf_pass(WEIR_OUTBOUND, from_gnb("\x30\xff\0\2\0\0\0\1xx", 10))),
 		"malformed");
-	assert_string_equal(dropped_for(pass(WEIR_OUTBOUND, weir_test_ipv4_packet(&plain))),
+	assert_string_equal(dropped_for(upf_pass(WEIR_OUTBOUND, weir_test_ipv4_packet(&plain))),
 			    "not_gtpu");
-	assert_string_equal(dropped_for(pass(WEIR_INBOUND, weir_test_ipv4_packet(&nobody))),
+	assert_string_equal(dropped_for(upf_pass(WEIR_INBOUND, weir_test_ipv4_packet(&nobody))),
 			    "unknown_ue");
 }
 
@@ -190,9 +107,9 @@ an_echo_request_is_answered_with_its_sequence_number(void **state)
 	const uint8_t *frame;
 
 	(void)state;
-	start(NULL);
-	assert_string_equal(dropped_for(pass(WEIR_OUTBOUND, from_gnb(request, sizeof(request)))),
-			    "signal");
+	upf_start(NULL);
+	assert_string_equal(
+		dropped_for(upf_pass(WEIR_OUTBOUND, from_gnb(request, sizeof(request)))), "signal");
 	answer = said();
 	assert_non_null(answer);
 	frame = rte_pktmbuf_mtod(answer, const uint8_t *);
@@ -213,9 +130,9 @@ an_unknown_tunnel_is_indicated_to_its_sender_and_not_more_often_than_asked(void 
 	struct rte_mbuf *answer;
 
 	(void)state;
-	start((const char *const[][2]){{"error_indications_pps", "1"}, {NULL, NULL}});
+	upf_start((const char *const[][2]){{"error_indications_pps", "1"}, {NULL, NULL}});
 	for (unsigned int i = 0; i < 50; i++) {
-		pass(WEIR_OUTBOUND, in_tunnel(0x7f0000ee, UE, 20));
+		upf_pass(WEIR_OUTBOUND, in_tunnel(0x7f0000ee, UE, 20));
 		answer = said();
 		if (answer == NULL)
 			continue;
@@ -235,9 +152,10 @@ an_extension_that_must_be_comprehended_and_is_not_is_told(void **state)
 	struct rte_mbuf *answer;
 
 	(void)state;
-	start(NULL);
-	assert_string_equal(dropped_for(pass(WEIR_OUTBOUND, from_gnb(unknown, sizeof(unknown)))),
-			    "extension");
+	upf_start(NULL);
+	assert_string_equal(
+		dropped_for(upf_pass(WEIR_OUTBOUND, from_gnb(unknown, sizeof(unknown)))),
+		"extension");
 	answer = said();
 	assert_non_null(answer);
 	assert_int_equal(rte_pktmbuf_mtod(answer, uint8_t *)[GTPU_AT + 1],
@@ -254,12 +172,12 @@ a_session_gets_its_maximum_bit_rate_and_others_are_not_held_back(void **state)
 	unsigned int passed = 0;
 
 	(void)state;
-	start((const char *const[][2]){
+	upf_start((const char *const[][2]){
 		{"mbr_uplink_bps", "8000"}, {"mbr_burst_bytes", "2000"}, {NULL, NULL}});
-	for (unsigned int second = 0; second < 100; second++, now_s++) {
+	for (unsigned int second = 0; second < 100; second++, upf_now_s++) {
 		for (unsigned int i = 0; i < 5; i++) {
 			struct weir_test_outcome outcome =
-				pass(WEIR_OUTBOUND, in_tunnel(1, UE, 500));
+				upf_pass(WEIR_OUTBOUND, in_tunnel(1, UE, 500));
 
 			passed += outcome.packet != NULL;
 			if (outcome.packet == NULL)
@@ -272,7 +190,7 @@ a_session_gets_its_maximum_bit_rate_and_others_are_not_held_back(void **state)
 	assert_int_equal(
 		weir_test_counted(&weir_nf_upf, upf, (const char *const[]){"uplink", NULL}).packets,
 		passed);
-	rte_pktmbuf_free(pass(WEIR_OUTBOUND, in_tunnel(2, "10.45.0.2", 500)).packet);
+	rte_pktmbuf_free(upf_pass(WEIR_OUTBOUND, in_tunnel(2, "10.45.0.2", 500)).packet);
 	assert_int_equal(
 		weir_test_counted(&weir_nf_upf, upf, (const char *const[]){"uplink", NULL}).packets,
 		passed + 1);
@@ -286,11 +204,11 @@ a_packet_that_is_too_long_in_its_tunnel_is_dropped(void **state)
 	struct weir_test_outcome outcome;
 
 	(void)state;
-	start((const char *const[][2]){{"n3_mtu_bytes", "100"}, {NULL, NULL}});
-	outcome = pass(WEIR_INBOUND, weir_test_ipv4_packet(&fits));
+	upf_start((const char *const[][2]){{"n3_mtu_bytes", "100"}, {NULL, NULL}});
+	outcome = upf_pass(WEIR_INBOUND, weir_test_ipv4_packet(&fits));
 	assert_non_null(outcome.packet);
 	rte_pktmbuf_free(outcome.packet);
-	assert_string_equal(dropped_for(pass(WEIR_INBOUND, weir_test_ipv4_packet(&longer))),
+	assert_string_equal(dropped_for(upf_pass(WEIR_INBOUND, weir_test_ipv4_packet(&longer))),
 			    "too_long");
 }
 
@@ -298,7 +216,7 @@ static void
 both_directions_of_a_session_meet_at_one_worker(void **state)
 {
 	(void)state;
-	start((const char *const[][2]){{"teid_first", "100"}, {NULL, NULL}});
+	upf_start((const char *const[][2]){{"teid_first", "100"}, {NULL, NULL}});
 	for (uint32_t i = 0; i < 50; i++) {
 		char ue[INET_ADDRSTRLEN];
 		struct weir_headers up, down;
@@ -344,5 +262,5 @@ main(void)
 		cmocka_unit_test(sessions_past_the_last_address_are_refused),
 	};
 
-	return cmocka_run_group_tests_name("upf", tests, weir_test_eal, stop);
+	return cmocka_run_group_tests_name("upf", tests, weir_test_eal, upf_stop);
 }

@@ -126,6 +126,8 @@ class Table:
     """Which sizes it, in entries."""
     entry_bytes: int
     """With its part of the index; from the function's page under native/nf/."""
+    room: str | None = None
+    """Another option, which counts where it is greater."""
 
 
 TABLES: Mapping[str, tuple[Table, ...]] = {
@@ -134,7 +136,7 @@ TABLES: Mapping[str, tuple[Table, ...]] = {
     "gnb": (Table("sessions", 200),),
     "lb": (Table("connections_max", 100),),
     "dpi": (Table("flows_max", 150), Table("charges_max", 90)),
-    "upf": (Table("sessions", 200),),
+    "upf": (Table("sessions", 200, room="sessions_max"),),
 }
 
 
@@ -157,7 +159,8 @@ def learning_packets(lab: Lab) -> int:
 
 def entries(one: NfOptions, table: Table) -> int:
     """Of the table, as the options say, or by default."""
-    return int(one.options.get(table.option, _default(one.nf, table)))
+    named = int(one.options.get(table.option, _default(one.nf, table)))
+    return max(named, int(one.options.get(table.room, 0))) if table.room else named
 
 
 def grown_bytes(nf: str, options: Mapping[str, Scalar]) -> int:
@@ -172,7 +175,9 @@ def with_room(one: NfOptions, flows: int) -> NfOptions:
     """The function with tables that hold so many flows: as they are, where they do."""
     if one.nf == "dpi" and packets_looked_into(flows) < 10:
         one = one.model_copy(update={"options": {"packets_max": packets_looked_into(flows), **one.options}})
-    needed = {table.option: flows for table in TABLES.get(one.nf, ()) if entries(one, table) < flows}
+    small = [table for table in TABLES.get(one.nf, ()) if entries(one, table) < flows]
+    needed = {table.option: flows for table in small}
+    needed |= {table.room: flows for table in small if table.room is not None and table.room in one.options}
     return one.model_copy(update={"options": {**one.options, **needed}}) if needed else one
 
 

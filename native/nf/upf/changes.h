@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sessions that come, change and go while packets flow: many in one step. What is to become of them
+ * is checked on the control thread; on the worker's it only has to be written down. */
+#ifndef WEIR_NF_UPF_CHANGES_H
+#define WEIR_NF_UPF_CHANGES_H
+
+#include "upf.h"
+
+/* So many sessions at once keep a worker from its packets for some microseconds. */
+#define UPF_CHANGES_MAX 128
+
+enum upf_change_kind { UPF_ADD, UPF_MODIFY, UPF_REMOVE };
+
+/* What a change may say; the UE's address says which session it is about. */
+enum upf_given {
+	UPF_GIVEN_UE = 1 << 0,
+	UPF_GIVEN_TEID = 1 << 1, /* with UPF_ADD alone */
+	UPF_GIVEN_GNB = 1 << 2,
+	UPF_GIVEN_GNB_TEID = 1 << 3,
+	UPF_GIVEN_QFI = 1 << 4,
+	/* Of both directions, the first one outbound (uplink). */
+	UPF_GIVEN_ACTION = 1 << 5,
+	UPF_GIVEN_GATE = 1 << 7,
+	UPF_GIVEN_MBR = 1 << 9,
+};
+
+enum upf_action { UPF_ACTION_FORWARD, UPF_ACTION_DROP };
+enum upf_gate { UPF_GATE_OPEN, UPF_GATE_CLOSED };
+
+struct upf_change {
+	uint32_t given;	   /* bits of enum upf_given */
+	uint32_t ue_ip;	   /* network byte order */
+	uint32_t gnb_ip;   /* network byte order */
+	uint64_t teid;	   /* of the session at this end */
+	uint64_t gnb_teid; /* and at the gNB */
+	uint64_t qfi;
+	unsigned int action[2]; /* by direction; enum upf_action */
+	unsigned int gate[2];	/* enum upf_gate */
+	uint64_t mbr_bps[2];	/* 0: none */
+	uint32_t place;		/* upf_changes_check() fills it in */
+};
+
+struct upf_changes {
+	enum upf_change_kind kind;
+	unsigned int count;
+	struct upf_change change[UPF_CHANGES_MAX];
+};
+
+/* Control thread. What is not given of a session that is added becomes what the options say. -1
+ * with `error`: one of them cannot be, and none is to be applied. */
+int upf_changes_check(const struct upf *upf, struct upf_changes *changes, const char *where,
+		      struct weir_error *error);
+
+/* The worker's thread: all of them, which were checked since the last change. */
+void upf_changes_apply(struct upf *upf, const struct upf_changes *changes);
+
+/* change_text.c: reads entries such as "ue=10.46.0.1 teid=4097 gnb_teid=7", separated by commas. -1
+ * with `error`. */
+int upf_changes_read(const char *text, struct upf_changes *changes, const char *where,
+		     struct weir_error *error);
+
+#endif
