@@ -3,7 +3,8 @@
  * Which of many ordered five-tuple rules is the first that a packet matches: tuple space search
  * with pruning (Srinivasan, Suri, Varghese: Packet Classification using Tuple Space Search,
  * SIGCOMM 1999) and small decision trees where one tuple has many rules under one key. It is built
- * once and then only read; native/nf/firewall/firewall.md says why so, with measurements.
+ * once and then only read, but for rules that are struck out; native/nf/firewall/firewall.md says
+ * why so, with measurements.
  */
 #ifndef WEIR_TOOLKIT_CLASSIFIER_H
 #define WEIR_TOOLKIT_CLASSIFIER_H
@@ -121,6 +122,29 @@ void weir_classifier_free(struct weir_classifier *classifier);
  * WEIR_CLASSIFIER_BULK. Any number of threads at a time. */
 void weir_classifier_classify(const struct weir_classifier *classifier,
 			      const struct weir_tuple *tuples, uint32_t *rule, unsigned int count);
+
+/*
+ * --- rules that are taken out of it --------------------------------------------------------------
+ *
+ * A rule stands in a classifier once or, where its key has a tree, several times. places() finds
+ * where, while others look rules up; strike() makes those places never match, between two look-ups.
+ */
+struct weir_growing;
+
+/* Adds the places (uint32_t each) of rule `index`, which is `rule`. False: no memory. */
+bool weir_classifier_places(const struct weir_classifier *classifier, const struct weir_rule *rule,
+			    uint32_t index, struct weir_growing *places);
+void weir_classifier_strike(struct weir_classifier *classifier, const uint32_t *places,
+			    uint32_t count);
+/*
+ * A tree leaves out rules behind one that matches all that they could match there. True: rule
+ * `index` is such a one, so those that weir_classifier_may_be_hidden() names may be missing once it
+ * is struck out.
+ */
+bool weir_classifier_hides(const struct weir_classifier *classifier, uint32_t index);
+/* Whether rule `hider` of `rules`, of which the classifier was built, may hide rule `index`. */
+bool weir_classifier_may_be_hidden(const struct weir_classifier *classifier,
+				   const struct weir_rule *rules, uint32_t hider, uint32_t index);
 
 /* What was built, for tests and benches. */
 struct weir_classifier_shape {

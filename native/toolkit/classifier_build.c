@@ -43,7 +43,7 @@ same_key(const struct keyed_rule *a, const struct keyed_rule *b)
 struct building {
 	const struct weir_rule *rules;
 	uint32_t rule_count;
-	uint8_t *table_of_rule;
+	const uint8_t *table_of_rule;
 	struct keyed_rule *keyed;
 	struct address_trie src, dst;
 	struct rule_lists lists;
@@ -140,7 +140,7 @@ struct layout {
 	size_t bytes;
 };
 
-static const void *
+static void *
 lay(struct layout *layout, const void *items, size_t bytes)
 {
 	void *at = layout->block != NULL ? layout->block + layout->bytes : NULL;
@@ -151,7 +151,7 @@ lay(struct layout *layout, const void *items, size_t bytes)
 	return at;
 }
 
-static const void *
+static void *
 lay_growing(struct layout *layout, const struct weir_growing *growing)
 {
 	return lay(layout, growing->items, growing->count * growing->item_bytes);
@@ -186,7 +186,7 @@ complete(struct weir_classifier *classifier, const struct building *building)
 	lay_out(classifier, building, &layout);
 	classifier->line_mask = building->line_count - 1;
 	classifier->shape = (struct weir_classifier_shape){
-		.bytes = layout.bytes,
+		.bytes = layout.bytes + building->rule_count * (sizeof(uint8_t) + sizeof(bool)),
 		.tables = classifier->table_count,
 		.keys = building->key_count,
 		.trees = building->lists.trees,
@@ -200,14 +200,18 @@ build(struct weir_classifier *classifier, struct building *building)
 {
 	uint32_t count = building->rule_count;
 
-	building->table_of_rule = malloc(count + 1UL);
+	classifier->table_of_rule = malloc(count + 1UL);
+	classifier->hides = calloc(count + 1UL, sizeof(*classifier->hides));
+	building->table_of_rule = classifier->table_of_rule;
+	building->lists.hides = classifier->hides;
 	building->keyed = malloc((count + 1UL) * sizeof(*building->keyed));
 	building->line_count = rte_align32pow2(count / (LINE_SLOTS / 2) + 1);
 	building->lines = malloc(building->line_count * sizeof(*building->lines));
-	if (building->table_of_rule == NULL || building->keyed == NULL || building->lines == NULL)
+	if (classifier->table_of_rule == NULL || classifier->hides == NULL ||
+	    building->keyed == NULL || building->lines == NULL)
 		return false;
 	memset(building->lines, 0xff, building->line_count * sizeof(*building->lines));
-	tuple_tables_choose(building->rules, count, building->table_of_rule, classifier->tables,
+	tuple_tables_choose(building->rules, count, classifier->table_of_rule, classifier->tables,
 			    &classifier->table_count);
 	return build_tries(building) && build_keys(building, classifier->tables) &&
 	       complete(classifier, building);
@@ -239,10 +243,9 @@ weir_classifier_build(const struct weir_rule *rules, uint32_t count, const char 
 	free(building.lists.nodes.items);
 	free(building.lines);
 	free(building.keyed);
-	free(building.table_of_rule);
 	if (built)
 		return classifier;
-	free(classifier);
+	weir_classifier_free(classifier);
 	weir_fail(error, "no_memory", where, NULL, "use fewer rules",
 		  "no memory for a classifier of %u rules", count);
 	return NULL;
@@ -254,6 +257,8 @@ weir_classifier_free(struct weir_classifier *classifier)
 	if (classifier == NULL)
 		return;
 	free(classifier->block);
+	free(classifier->table_of_rule);
+	free(classifier->hides);
 	free(classifier);
 }
 

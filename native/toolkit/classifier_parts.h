@@ -120,10 +120,28 @@ struct tree_node {
 	uint32_t next[2];
 };
 
+/* What a rule covers, or a node of the tree: both ends included, host byte order. */
+struct rule_box {
+	uint32_t low[TREE_FIELDS], high[TREE_FIELDS];
+};
+
+struct rule_box rule_box_of(const struct weir_rule *rule);
+
+static inline bool
+rule_boxes_meet(const struct rule_box *rule, const struct rule_box *region)
+{
+	for (unsigned int i = 0; i < TREE_FIELDS; i++) {
+		if (rule->low[i] > region->high[i] || rule->high[i] < region->low[i])
+			return false;
+	}
+	return true;
+}
+
 struct rule_lists {
 	struct weir_growing records; /* struct rule_record */
 	struct weir_growing nodes;   /* struct tree_node */
 	uint32_t trees, longest;
+	bool *hides; /* by rule: others were left out of a tree behind it; NULL: nobody asks */
 };
 
 /* Puts the rules numbered `indexes`, in rising order, into a list or a tree. False: no memory. */
@@ -221,10 +239,13 @@ struct weir_classifier {
 	const struct table_set *src_sets, *dst_sets;
 	const struct tuple_line *lines;
 	const struct tree_node *nodes;
-	const struct rule_record *records;
+	struct rule_record *records;
 	struct tuple_table tables[TABLES_MAX];
 	struct weir_classifier_shape shape;
 	void *block;
+	/* By rule; not for looking up. */
+	uint8_t *table_of_rule;
+	bool *hides;
 };
 
 #endif

@@ -18,13 +18,8 @@
 #define COPIES_MAX 8
 #define COPIES_MORE 64
 
-/* What a rule covers, or a node of the tree: both ends included, host byte order. */
-struct box {
-	uint32_t low[TREE_FIELDS], high[TREE_FIELDS];
-};
-
 struct ruled_box {
-	struct box box;
+	struct rule_box box;
 	uint32_t index;
 	bool exact; /* the box is all that the rule says: a rule for any protocol with ports is not
 		     */
@@ -61,38 +56,26 @@ rule_record_of(const struct weir_rule *rule, uint32_t index)
 	};
 }
 
-static struct ruled_box
-box_of(const struct weir_rule *rule, uint32_t index)
+struct rule_box
+rule_box_of(const struct weir_rule *rule)
 {
 	bool ports = weir_rule_names_ports(rule), types = weir_rule_names_types(rule);
 	uint32_t src = rte_be_to_cpu_32(rule->src_ip);
 	uint32_t dst = rte_be_to_cpu_32(rule->dst_ip);
 	uint32_t protocol = (uint32_t)rule->protocol << 1;
 
-	return (struct ruled_box){
-		.box.low = {src, dst, rule->src_port_low, rule->dst_port_low,
-			    rule->any_protocol ? 0 : protocol + types},
-		.box.high = {src | ~rte_be_to_cpu_32(rule->src_mask),
-			     dst | ~rte_be_to_cpu_32(rule->dst_mask), rule->src_port_high,
-			     rule->dst_port_high,
-			     rule->any_protocol ? 0x1ff : protocol + (!ports || types)},
-		.index = index,
-		.exact = !(rule->any_protocol && ports),
+	return (struct rule_box){
+		.low = {src, dst, rule->src_port_low, rule->dst_port_low,
+			rule->any_protocol ? 0 : protocol + types},
+		.high = {src | ~rte_be_to_cpu_32(rule->src_mask),
+			 dst | ~rte_be_to_cpu_32(rule->dst_mask), rule->src_port_high,
+			 rule->dst_port_high,
+			 rule->any_protocol ? 0x1ff : protocol + (!ports || types)},
 	};
 }
 
 static inline bool
-meets(const struct box *rule, const struct box *region)
-{
-	for (unsigned int i = 0; i < TREE_FIELDS; i++) {
-		if (rule->low[i] > region->high[i] || rule->high[i] < region->low[i])
-			return false;
-	}
-	return true;
-}
-
-static inline bool
-covers(const struct ruled_box *rule, const struct box *region)
+covers(const struct ruled_box *rule, const struct rule_box *region)
 {
 	for (unsigned int i = 0; i < TREE_FIELDS; i++) {
 		if (rule->box.low[i] > region->low[i] || rule->box.high[i] < region->high[i])
@@ -104,7 +87,7 @@ covers(const struct ruled_box *rule, const struct box *region)
 /* Those of `from` that meet the region, up to the first that covers it: none behind that matters.
  */
 static uint32_t
-select_into(const struct tree *tree, const struct part *from, const struct box *region,
+select_into(const struct tree *tree, const struct part *from, const struct rule_box *region,
 	    uint32_t *places)
 {
 	uint32_t count = 0;
@@ -112,11 +95,14 @@ select_into(const struct tree *tree, const struct part *from, const struct box *
 	for (uint32_t i = 0; i < from->count; i++) {
 		const struct ruled_box *rule = &tree->boxes[from->places[i]];
 
-		if (!meets(&rule->box, region))
+		if (!rule_boxes_meet(&rule->box, region))
 			continue;
 		places[count++] = from->places[i];
-		if (covers(rule, region))
-			break;
+		if (!covers(rule, region))
+			continue;
+		if (tree->lists->hides != NULL && i + 1 < from->count)
+			tree->lists->hides[rule->index] = true;
+		break;
 	}
 	return count;
 }
@@ -135,7 +121,7 @@ try_split(const struct tree *tree, const struct part *part, unsigned int field, 
 	uint64_t left = 0, right = 0, cost;
 
 	for (uint32_t i = 0; i < part->count; i++) {
-		const struct box *box = &tree->boxes[part->places[i]].box;
+		const struct rule_box *box = &tree->boxes[part->places[i]].box;
 
 		left += box->low[field] < value;
 		right += box->high[field] >= value;
@@ -148,14 +134,14 @@ try_split(const struct tree *tree, const struct part *part, unsigned int field, 
 }
 
 static struct split
-choose_split(const struct tree *tree, const struct part *part, const struct box *region)
+choose_split(const struct tree *tree, const struct part *part, const struct rule_box *region)
 {
 	struct split best = {.cost = UINT64_MAX};
 	uint32_t step = RTE_MAX(part->count / SAMPLES, 1U);
 
 	for (unsigned int field = 0; field < TREE_FIELDS; field++) {
 		for (uint32_t i = 0; i < part->count; i += step) {
-			const struct box *box = &tree->boxes[part->places[i]].box;
+			const struct rule_box *box = &tree->boxes[part->places[i]].box;
 
 			if (box->low[field] > region->low[field])
 				try_split(tree, part, field, box->low[field], &best);
@@ -188,16 +174,16 @@ add_list(struct tree *tree, const struct part *part, uint32_t *reference)
 	return true;
 }
 
-static bool add_part(struct tree *tree, const struct part *part, const struct box *region,
+static bool add_part(struct tree *tree, const struct part *part, const struct rule_box *region,
 		     uint64_t copies, unsigned int depth, uint32_t *reference);
 
 static bool
-add_split(struct tree *tree, const struct part *part, const struct box *region,
+add_split(struct tree *tree, const struct part *part, const struct rule_box *region,
 	  const struct split *split, uint64_t copies, unsigned int depth, uint32_t *reference)
 {
 	uint32_t *places = malloc(2UL * part->count * sizeof(*places));
 	struct part sides[2] = {{.places = places}, {.places = places + part->count}};
-	struct box regions[2] = {*region, *region};
+	struct rule_box regions[2] = {*region, *region};
 	uint32_t node, next[2] = {0};
 	bool added = places != NULL;
 
@@ -231,7 +217,7 @@ add_split(struct tree *tree, const struct part *part, const struct box *region,
 
 /* `copies`: records that may be used for this part. */
 static bool
-add_part(struct tree *tree, const struct part *part, const struct box *region, uint64_t copies,
+add_part(struct tree *tree, const struct part *part, const struct rule_box *region, uint64_t copies,
 	 unsigned int depth, uint32_t *reference)
 {
 	struct split split = {.cost = UINT64_MAX};
@@ -247,7 +233,7 @@ bool
 rule_lists_add(struct rule_lists *lists, const struct weir_rule *rules, const uint32_t *indexes,
 	       uint32_t count, uint32_t *reference)
 {
-	static const struct box everything = {
+	static const struct rule_box everything = {
 		.high = {UINT32_MAX, UINT32_MAX, UINT16_MAX, UINT16_MAX, 0x1ff},
 	};
 	struct ruled_box *boxes = malloc(count * sizeof(*boxes));
@@ -257,7 +243,13 @@ rule_lists_add(struct rule_lists *lists, const struct weir_rule *rules, const ui
 	bool added = boxes != NULL && places != NULL;
 
 	for (uint32_t i = 0; added && i < count; i++) {
-		boxes[i] = box_of(&rules[indexes[i]], indexes[i]);
+		const struct weir_rule *rule = &rules[indexes[i]];
+
+		boxes[i] = (struct ruled_box){
+			.box = rule_box_of(rule),
+			.index = indexes[i],
+			.exact = !(rule->any_protocol && weir_rule_names_ports(rule)),
+		};
 		places[i] = i;
 	}
 	added = added && add_part(&tree, &all, &everything,

@@ -1,130 +1,93 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rule_set.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "rule_text.h"
+#include <rte_branch_prediction.h>
+#include <rte_common.h>
+
+#include "classifier_added.h"
+#include "rule_book.h"
+#include "rule_lines.h"
 #include "text_file.h"
 
-#define WORDS_MAX 6
-#define WORD_BYTES 64
-
-/* A line that is read, and where messages say it is. */
-struct line {
-	const char *name;
-	uint32_t number;
-	const char *where;
-	struct weir_error *error;
-	unsigned int word_count;
-	char words[WORDS_MAX][WORD_BYTES];
-};
-
-static bool
-refuse(const struct line *line, const char *expected, const char *text)
+int
+weir_ipv6_part_create(struct weir_ipv6_part *part, size_t room)
 {
-	/* The end of a long path says more than its beginning. */
-	size_t length = strlen(line->name);
-	const char *name = line->name + (length > 120 ? length - 120 : 0);
-
-	weir_fail(line->error, "bad_rule", line->where, expected, NULL, "%s:%u: %s", name,
-		  line->number, text);
-	return false;
+	*part = (struct weir_ipv6_part){
+		.rules = malloc(RTE_MAX(room, 1UL) * sizeof(*part->rules)),
+		.permits = malloc(RTE_MAX(room, 1UL) * sizeof(*part->permits)),
+	};
+	if (part->rules != NULL && part->permits != NULL)
+		return 0;
+	weir_ipv6_part_free(part);
+	return -1;
 }
 
-static bool
-refuse_word(const struct line *line, const char *what, const char *word, const char *expected)
+void
+weir_ipv6_part_add(struct weir_ipv6_part *part, const struct weir_ipv6_rule *rule, bool permits)
 {
-	char text[128];
-
-	snprintf(text, sizeof(text), "'%s' is not %s", word, what);
-	return refuse(line, expected, text);
+	part->permits[part->count] = permits;
+	part->rules[part->count++] = *rule;
 }
 
-static bool
-read_rule(const struct line *line, struct weir_written_rule *rule, bool *permits)
+int
+weir_ipv6_part_build(struct weir_ipv6_part *part, const char *where, struct weir_error *error)
 {
-	const char *words[WORDS_MAX];
-	struct weir_rule_fault fault;
-
-	*permits = strcmp(line->words[0], "permit") == 0;
-	if (!*permits && strcmp(line->words[0], "deny") != 0)
-		return refuse_word(line, "an action", line->words[0], "permit or deny");
-	if (line->word_count < 4)
-		return refuse(line,
-			      "permit|deny PROTOCOL SOURCE DESTINATION [SOURCE-PORTS "
-			      "DESTINATION-PORTS | TYPES]",
-			      "a rule has four words, five with types of ICMP, or six with ports");
-	for (unsigned int i = 1; i < line->word_count; i++)
-		words[i - 1] = line->words[i];
-	return weir_rule_read(words, line->word_count - 1, rule, &fault) ||
-	       refuse(line, fault.expected, fault.text);
+	part->classifier = weir_ipv6_classifier_build(part->rules, part->count, where, error);
+	return part->classifier != NULL ? 0 : -1;
 }
 
-/* The words up to the end of the line or a comment. False: too long, or too many. */
-static bool
-split(struct line *line, const char *text, const char *end)
+void
+weir_ipv6_part_free(struct weir_ipv6_part *part)
 {
-	line->word_count = 0;
-	while (text < end && *text != '#') {
-		const char *begin = text;
-
-		if (*text == ' ' || *text == '\t' || *text == '\r') {
-			text++;
-			continue;
-		}
-		while (text < end && strchr(" \t\r#", *text) == NULL)
-			text++;
-		if (text < end && *text == '\0')
-			return refuse(line, "text", "a byte of 0 in it");
-		if (line->word_count == WORDS_MAX)
-			return refuse(line, "at most six words", "more words than a rule has");
-		if ((size_t)(text - begin) >= WORD_BYTES)
-			return refuse(line, "words of at most 63 bytes", "a word is too long");
-		memcpy(line->words[line->word_count], begin, text - begin);
-		line->words[line->word_count++][text - begin] = '\0';
-	}
-	return true;
+	weir_ipv6_classifier_free(part->classifier);
+	free(part->permits);
+	free(part->rules);
+	*part = (struct weir_ipv6_part){0};
 }
 
-static void
-add(struct weir_rule_set *set, const struct weir_written_rule *rule, bool permits)
+struct weir_rule_set *
+weir_rule_set_create(size_t room, bool default_permits)
 {
-	set->count++;
-	set->names_ports = set->names_ports ||
-			   (rule->is_ipv4 && weir_rule_names_ports(&rule->ipv4)) ||
-			   (rule->is_ipv6 && weir_rule_names_ports(&rule->ipv6.rest));
+	struct weir_rule_set *set = calloc(1, sizeof(*set));
+
+	if (set == NULL)
+		return NULL;
+	room = RTE_MAX(room, 1UL);
+	set->default_permits = default_permits;
+	set->ipv4_rules = malloc(room * sizeof(*set->ipv4_rules));
+	set->ipv4_permits = malloc(room * sizeof(*set->ipv4_permits));
+	set->written = malloc(room * sizeof(*set->written));
+	if (set->ipv4_rules != NULL && set->ipv4_permits != NULL && set->written != NULL &&
+	    weir_ipv6_part_create(&set->ipv6, room) == 0)
+		return set;
+	weir_rule_set_free(set);
+	return NULL;
+}
+
+void
+weir_rule_set_add(struct weir_rule_set *set, const struct weir_written_rule *rule, bool permits)
+{
+	set->names_ports = set->names_ports || weir_written_rule_names_ports(rule);
+	set->written[set->count++] = (rule->is_ipv4 ? WEIR_RULE_WRITTEN_IPV4 : 0) |
+				     (rule->is_ipv6 ? WEIR_RULE_WRITTEN_IPV6 : 0) |
+				     (permits ? WEIR_RULE_WRITTEN_PERMITS : 0);
 	if (rule->is_ipv4) {
 		set->ipv4_permits[set->ipv4_count] = permits;
 		set->ipv4_rules[set->ipv4_count++] = rule->ipv4;
 	}
-	if (rule->is_ipv6) {
-		set->ipv6_permits[set->ipv6_count] = permits;
-		set->ipv6_rules[set->ipv6_count++] = rule->ipv6;
-	}
+	if (rule->is_ipv6)
+		weir_ipv6_part_add(&set->ipv6, &rule->ipv6, permits);
 }
 
-static bool
-read_all(struct weir_rule_set *set, struct line *line, const char *text, const char *end)
+int
+weir_rule_set_build(struct weir_rule_set *set, const char *where, struct weir_error *error)
 {
-	struct weir_written_rule rule;
-	bool permits;
-
-	for (const char *next; text < end; text = next + 1) {
-		next = memchr(text, '\n', end - text);
-		if (next == NULL)
-			next = end;
-		line->number++;
-		if (!split(line, text, next))
-			return false;
-		if (line->word_count == 0)
-			continue;
-		if (!read_rule(line, &rule, &permits))
-			return false;
-		add(set, &rule, permits);
-	}
-	return true;
+	set->built_count = set->count;
+	set->ipv4 = weir_classifier_build(set->ipv4_rules, set->ipv4_count, where, error);
+	return set->ipv4 != NULL ? weir_ipv6_part_build(&set->ipv6, where, error) : -1;
 }
 
 static size_t
@@ -143,32 +106,25 @@ struct weir_rule_set *
 weir_rule_set_parse(const char *text, size_t bytes, const char *name, bool default_permits,
 		    const char *where, struct weir_error *error)
 {
-	size_t lines = count_lines(text, text + bytes);
-	struct line line = {.name = name, .where = where, .error = error};
-	struct weir_rule_set *set = calloc(1, sizeof(*set));
+	struct weir_rule_line line = weir_rule_line_of(name, where, error);
+	const char *end = text + bytes;
+	struct weir_rule_set *set = weir_rule_set_create(count_lines(text, end), default_permits);
+	struct weir_written_rule rule;
+	bool permits;
+	int found;
 
-	if (set == NULL)
-		goto no_memory;
-	set->default_permits = default_permits;
-	set->ipv4_rules = malloc(lines * sizeof(*set->ipv4_rules));
-	set->ipv6_rules = malloc(lines * sizeof(*set->ipv6_rules));
-	set->ipv4_permits = malloc(lines * sizeof(*set->ipv4_permits));
-	set->ipv6_permits = malloc(lines * sizeof(*set->ipv6_permits));
-	if (set->ipv4_rules == NULL || set->ipv6_rules == NULL || set->ipv4_permits == NULL ||
-	    set->ipv6_permits == NULL)
-		goto no_memory;
-	if (!read_all(set, &line, text, text + bytes))
-		goto failed;
-	set->ipv4 = weir_classifier_build(set->ipv4_rules, set->ipv4_count, where, error);
-	if (set->ipv4 == NULL)
-		goto failed;
-	set->ipv6 = weir_ipv6_classifier_build(set->ipv6_rules, set->ipv6_count, where, error);
-	if (set->ipv6 == NULL)
-		goto failed;
-	return set;
-no_memory:
-	weir_fail(error, "no_memory", where, NULL, NULL, "no memory for the rules of %s", name);
-failed:
+	if (set == NULL) {
+		weir_fail(error, "no_memory", where, NULL, NULL, "no memory for the rules of %s",
+			  name);
+		return NULL;
+	}
+	while ((found = weir_rule_line_next(&line, &text, end)) > 0) {
+		if (!weir_rule_line_read(&line, 0, line.word_count, &rule, &permits))
+			break;
+		weir_rule_set_add(set, &rule, permits);
+	}
+	if (found == 0 && weir_rule_set_build(set, where, error) == 0)
+		return set;
 	weir_rule_set_free(set);
 	return NULL;
 }
@@ -202,13 +158,29 @@ weir_rule_set_free(struct weir_rule_set *set)
 {
 	if (set == NULL)
 		return;
+	weir_rule_book_free(set->book);
+	weir_added_rules_free(set->added);
 	weir_classifier_free(set->ipv4);
-	weir_ipv6_classifier_free(set->ipv6);
+	weir_ipv6_part_free(&set->ipv6);
+	free(set->ipv4_places);
+	free(set->written);
 	free(set->ipv4_permits);
-	free(set->ipv6_permits);
 	free(set->ipv4_rules);
-	free(set->ipv6_rules);
 	free(set);
+}
+
+/* Where a rule that was added goes before the one that was found, it decides. */
+static void
+ask_added(const struct weir_rule_set *set, const struct weir_tuple *tuples, const uint32_t *rule,
+	  bool *permits, unsigned int count)
+{
+	uint64_t order[WEIR_CLASSIFIER_BULK];
+
+	for (unsigned int i = 0; i < count; i++)
+		order[i] = rule[i] != WEIR_RULE_NONE
+				   ? weir_rule_order_of_place(set->ipv4_places[rule[i]])
+				   : WEIR_ORDER_NONE;
+	weir_added_rules_find(set->added, tuples, order, permits, count);
 }
 
 void
@@ -221,6 +193,8 @@ weir_rule_set_permits(const struct weir_rule_set *set, const struct weir_tuple *
 	for (unsigned int i = 0; i < count; i++)
 		permits[i] = rule[i] != WEIR_RULE_NONE ? set->ipv4_permits[rule[i]]
 						       : set->default_permits;
+	if (unlikely(set->added != NULL))
+		ask_added(set, tuples, rule, permits, count);
 }
 
 bool
@@ -228,6 +202,6 @@ weir_rule_set_permits_ipv6(const struct weir_rule_set *set, const struct weir_ip
 {
 	uint32_t rule;
 
-	weir_ipv6_classifier_classify(set->ipv6, tuple, &rule, 1);
-	return rule != WEIR_RULE_NONE ? set->ipv6_permits[rule] : set->default_permits;
+	weir_ipv6_classifier_classify(set->ipv6.classifier, tuple, &rule, 1);
+	return rule != WEIR_RULE_NONE ? set->ipv6.permits[rule] : set->default_permits;
 }

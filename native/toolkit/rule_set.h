@@ -15,20 +15,53 @@
 #ifndef WEIR_TOOLKIT_RULE_SET_H
 #define WEIR_TOOLKIT_RULE_SET_H
 
-#include "ipv6_classifier.h"
+#include "rule_text.h"
+
+struct weir_added_rules;
+struct weir_rule_book;
+
+/* What a rule as it is written is, beside its fields. */
+enum weir_rule_written {
+	WEIR_RULE_WRITTEN_IPV4 = 1 << 0,
+	WEIR_RULE_WRITTEN_IPV6 = 1 << 1,
+	WEIR_RULE_WRITTEN_PERMITS = 1 << 2,
+};
+
+/* Of one family, in the order in which they are written, and what each says. */
+struct weir_ipv6_part {
+	uint32_t count;
+	struct weir_ipv6_rule *rules;
+	bool *permits;
+	struct weir_ipv6_classifier *classifier;
+};
 
 struct weir_rule_set {
 	uint32_t count; /* of rules as they are written */
 	bool default_permits;
 	bool names_ports; /* or types of ICMP: a later fragment alone does not decide */
-	/* Of each family, in the order in which they are written, and what each says. */
-	uint32_t ipv4_count, ipv6_count;
+	uint32_t ipv4_count;
 	struct weir_rule *ipv4_rules;
-	struct weir_ipv6_rule *ipv6_rules;
-	bool *ipv4_permits, *ipv6_permits;
+	bool *ipv4_permits;
 	struct weir_classifier *ipv4;
-	struct weir_ipv6_classifier *ipv6;
+	struct weir_ipv6_part ipv6;
+	/* Changes of single rules (rule_change.h): those of IPv4 that were added since all were
+	 * built, or NULL, and the place of each built one among all rules as they were written. */
+	struct weir_added_rules *added;
+	uint32_t *ipv4_places;
+	/* For who changes rules, not for who looks them up. */
+	uint8_t *written; /* enum weir_rule_written, of each rule that was built */
+	uint32_t built_count;
+	struct weir_rule_book *book; /* or NULL: nothing was changed yet */
 };
+
+/* Order of the rule at that place, and of all that are added: behind it, and before the next. */
+#define WEIR_RULE_ORDER_BITS 40
+
+static inline uint64_t
+weir_rule_order_of_place(uint32_t place)
+{
+	return ((uint64_t)place + 1) << WEIR_RULE_ORDER_BITS;
+}
 
 /*
  * The rules of a file, or of `text`, which messages call `name`; packets that match none are
@@ -44,6 +77,20 @@ struct weir_rule_set *weir_rule_set_parse(const char *text, size_t bytes, const 
 struct weir_rule_set *weir_rule_set_of_option(const char *path, bool default_permits,
 					      const char *where, struct weir_error *error);
 void weir_rule_set_free(struct weir_rule_set *set);
+
+/* Rule by rule: a set without rules, with room for so many; a rule behind all others; and, before
+ * it is asked, all built. NULL: no memory. -1 with `error`: too many rules, or no memory. */
+struct weir_rule_set *weir_rule_set_create(size_t room, bool default_permits);
+void weir_rule_set_add(struct weir_rule_set *set, const struct weir_written_rule *rule,
+		       bool permits);
+int weir_rule_set_build(struct weir_rule_set *set, const char *where, struct weir_error *error);
+
+/* The same of IPv6 alone. */
+int weir_ipv6_part_create(struct weir_ipv6_part *part, size_t room);
+void weir_ipv6_part_add(struct weir_ipv6_part *part, const struct weir_ipv6_rule *rule,
+			bool permits);
+int weir_ipv6_part_build(struct weir_ipv6_part *part, const char *where, struct weir_error *error);
+void weir_ipv6_part_free(struct weir_ipv6_part *part);
 
 /* Whether each tuple (see weir_classifier_packet_tuple()) is permitted; `count` at most
  * WEIR_CLASSIFIER_BULK. */

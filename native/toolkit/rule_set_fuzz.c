@@ -37,11 +37,11 @@ compare_ipv6(const struct weir_rule_set *set, uint64_t random)
 	uint32_t found[WEIR_CLASSIFIER_BULK];
 
 	for (unsigned int i = 0; i < WEIR_CLASSIFIER_BULK; i++)
-		tuples[i] = weir_test_ipv6_tuple_near(set->ipv6_rules, set->ipv6_count, &random);
-	weir_ipv6_classifier_classify(set->ipv6, tuples, found, WEIR_CLASSIFIER_BULK);
+		tuples[i] = weir_test_ipv6_tuple_near(set->ipv6.rules, set->ipv6.count, &random);
+	weir_ipv6_classifier_classify(set->ipv6.classifier, tuples, found, WEIR_CLASSIFIER_BULK);
 	for (unsigned int i = 0; i < WEIR_CLASSIFIER_BULK; i++) {
 		if (found[i] !=
-		    weir_test_first_ipv6_rule(set->ipv6_rules, set->ipv6_count, &tuples[i]))
+		    weir_test_first_ipv6_rule(set->ipv6.rules, set->ipv6.count, &tuples[i]))
 			abort();
 	}
 }
@@ -62,7 +62,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		abort();
 	if (set != NULL && set->ipv4_count > 0)
 		compare(set, size + 1);
-	if (set != NULL && set->ipv6_count > 0)
+	if (set != NULL && set->ipv6.count > 0)
 		compare_ipv6(set, size + 1);
 	weir_rule_set_free(set);
 	free(text);

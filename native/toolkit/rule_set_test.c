@@ -85,7 +85,7 @@ a_rule_without_addresses_is_for_both_families_and_one_with_them_for_its_own(void
 	(void)state;
 	assert_int_equal(set->count, 3);
 	assert_int_equal(set->ipv4_count, 2);
-	assert_int_equal(set->ipv6_count, 2);
+	assert_int_equal(set->ipv6.count, 2);
 	assert_false(permits_ipv6(set, "::1", "2001:db8:1::9", IPPROTO_TCP, 22));
 	assert_true(permits_ipv6(set, "::1", "2001:db8:2::9", IPPROTO_TCP, 22));
 	assert_true(permits_ipv6(set, "::1", "2001:db8:1::9", IPPROTO_TCP, 23));
@@ -209,7 +209,7 @@ an_error_names_file_and_line_and_what_was_expected(void **state)
 		{"permit icmp any any any 80", "test.rules:1: only tcp and udp have ports",
 		 "tcp, udp or any"},
 		{"permit tcp any any any any any", "test.rules:1: more words than a rule has",
-		 "at most six words"},
+		 "at most 6 words"},
 	};
 
 	(void)state;

@@ -31,6 +31,14 @@ struct weir_written_rule {
 	struct weir_ipv6_rule ipv6;
 };
 
+/* Or types of ICMP. */
+static inline bool
+weir_written_rule_names_ports(const struct weir_written_rule *rule)
+{
+	return (rule->is_ipv4 && weir_rule_names_ports(&rule->ipv4)) ||
+	       (rule->is_ipv6 && weir_rule_names_ports(&rule->ipv6.rest));
+}
+
 /* Reads those words into `rule`, all of whose bytes are written. False: `fault` says why. */
 bool weir_rule_read(const char *const words[], unsigned int count, struct weir_written_rule *rule,
 		    struct weir_rule_fault *fault);

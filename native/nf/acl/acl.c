@@ -9,7 +9,7 @@
  * before it, and if any rule names ports. A packet whose TCP, UDP or ICMP header is not all there
  * is dropped (RFC 1858, section 4). IPv6 has its own rules in the same file; `ipv6` and
  * `neighbor_discovery` let it pass or not without them. What is not IP is dropped or forwarded as
- * `arp`, `other` and `not_ipv4` say. Command: reload. Example: {"nf": "acl", "options":
+ * `arp`, `other` and `not_ipv4` say. Commands: reload, change. Example: {"nf": "acl", "options":
  * {"rules": "edge.rules"}}
  */
 #include <assert.h>
@@ -20,6 +20,7 @@
 #include "toolkit/held_fragments.h"
 #include "toolkit/option_rows.h"
 #include "engine/report.h"
+#include "toolkit/rule_change.h"
 #include "toolkit/rule_reload.h"
 #include "toolkit/ruled_frames.h"
 
@@ -230,7 +231,7 @@ reload_prepare(const void *state, const void *arguments, const char *where, void
 					prepared, error);
 }
 
-struct change {
+struct before_and_after {
 	const struct weir_rule_set *before, *after;
 };
 
@@ -239,13 +240,13 @@ struct change {
 static bool
 is_changed(const struct weir_tuple *tuple, enum weir_direction direction, void *argument)
 {
-	const struct change *change = argument;
+	const struct before_and_after *rules = argument;
 	const struct weir_tuple asked = weir_classifier_flow_tuple(tuple);
 	bool before, after;
 
 	(void)direction;
-	weir_rule_set_permits(change->before, &asked, &before, 1);
-	weir_rule_set_permits(change->after, &asked, &after, 1);
+	weir_rule_set_permits(rules->before, &asked, &before, 1);
+	weir_rule_set_permits(rules->after, &asked, &after, 1);
 	return before != after;
 }
 
@@ -255,17 +256,49 @@ reload_commit(void *state, void *prepared, struct weir_flow_cache *cache)
 	struct acl *acl = state;
 	struct weir_rule_reload *reload = prepared;
 	struct weir_rule_set *before = acl->rules;
-	struct change change = {.before = before, .after = reload->rules};
+	struct before_and_after rules = {.before = before, .after = reload->rules};
 
-	weir_flow_cache_forget_if(cache, acl, is_changed, &change);
+	weir_flow_cache_forget_if(cache, acl, is_changed, &rules);
 	acl->rules = reload->rules;
 	reload->rules = before;
+}
+
+static int
+change_prepare(const void *state, const void *arguments, const char *where, void **prepared,
+	       struct weir_error *error)
+{
+	const struct acl *acl = state;
+
+	return weir_rule_change_prepare(arguments, acl->rules, where, prepared, error);
+}
+
+/* Whether a rule that changed is about the flow: what was decided then may still be right. */
+static bool
+is_concerned(const struct weir_tuple *tuple, enum weir_direction direction, void *change)
+{
+	const struct weir_tuple asked = weir_classifier_flow_tuple(tuple);
+	bool may_refuse;
+
+	(void)direction;
+	return weir_rule_change_concerns(change, &asked, &may_refuse);
+}
+
+static void
+change_commit(void *state, void *change, struct weir_flow_cache *cache)
+{
+	struct acl *acl = state;
+
+	weir_flow_cache_forget_if(cache, acl, is_concerned, change);
+	acl->rules = weir_rule_change_commit(change);
 }
 
 static const struct weir_command commands[] = {
 	WEIR_RULE_RELOAD_ROW(reload_prepare, reload_commit,
 			     "Reads rules and puts them in place of those there are. An error "
 			     "leaves them as they are."),
+	WEIR_RULE_CHANGE_ROW(change_prepare, change_commit,
+			     "Adds and removes rules, as its lines say one after another: all of "
+			     "them, or none where one cannot be done."),
 };
 
 static void

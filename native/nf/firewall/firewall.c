@@ -14,8 +14,9 @@
  * that no first one answers for. Headers of TCP, UDP and ICMP that are not all there are dropped
  * (RFC 1858, section 4). What is not IP is dropped or forwarded as `arp`, `other` and `not_ipv4`
  * say, IPv6 too where `ipv6` or `neighbor_discovery` say so. Limits: IPv6 has no fast path. TCP
- * sequence numbers are not followed. A refused packet is decided on each time. Command: reload.
- * Example: {"nf": "firewall", "options": {"rules": "edge.rules", "sessions": 1000000}}
+ * sequence numbers are not followed. A refused packet is decided on each time. Commands: reload,
+ * change, flush. Example: {"nf": "firewall", "options": {"rules": "edge.rules", "sessions":
+ * 1000000}}
  */
 #include "firewall.h"
 
@@ -146,6 +147,31 @@ reload_commit(void *state, void *prepared, struct weir_flow_cache *cache)
 	reload->rules = before;
 }
 
+static int
+change_prepare(const void *state, const void *arguments, const char *where, void **prepared,
+	       struct weir_error *error)
+{
+	const struct firewall *firewall = state;
+
+	return weir_rule_change_prepare(arguments, firewall->rules, where, prepared, error);
+}
+
+/* As reload, but for what the change can have refused. More rules that permit, or fewer that deny,
+ * end no session, and none that is refused is in the fast path. */
+static void
+change_commit(void *state, void *change, struct weir_flow_cache *cache)
+{
+	struct firewall *firewall = state;
+	struct firewall_judging judging = {.firewall = firewall, .change = change};
+
+	firewall->rules = weir_rule_change_commit(change);
+	if (!weir_rule_change_may_refuse(change))
+		return;
+	judging.rules = firewall->rules;
+	weir_flow_cache_forget_if(cache, firewall, firewall_is_refused, &judging);
+	firewall->generation++;
+}
+
 static bool
 is_any(const struct weir_tuple *tuple, enum weir_direction direction, void *argument)
 {
@@ -169,6 +195,10 @@ static const struct weir_command commands[] = {
 	WEIR_RULE_RELOAD_ROW(reload_prepare, reload_commit,
 			     "Reads rules and puts them in place of those there are. Sessions that "
 			     "the new ones refuse end. An error leaves all as it is."),
+	WEIR_RULE_CHANGE_ROW(change_prepare, change_commit,
+			     "Adds and removes rules, as its lines say one after another: all of "
+			     "them, or none where one cannot be done. Sessions that the rules "
+			     "refuse then end."),
 	{
 		.name = "flush",
 		.help = "Ends all sessions that there are now: at their next packet, and the idle "

@@ -14,6 +14,7 @@
 #include "packet/icmpv6_error.h"
 #include "toolkit/held_fragments.h"
 #include "toolkit/ipv6_numbers.h"
+#include "toolkit/rule_change.h"
 #include "toolkit/rule_reload.h"
 #include "toolkit/ruled_frames.h"
 #include "toolkit/session_timeouts.h"
@@ -166,10 +167,11 @@ void firewall_session_follow_tcp(struct session *session, bool from_beginner, ui
 /* Ends what was idle too long, and what the rules refuse since they were changed; all sessions are
  * looked at within 4,096 ticks. */
 void firewall_tick(void *state, uint64_t now_tsc, struct weir_flow_cache *cache);
-/* Whether a flow of the fast path rests on a session that `argument`, a rule set, refuses. */
+/* Whether a flow of the fast path rests on a session that `rules` refuse. */
 struct firewall_judging {
 	const struct firewall *firewall;
 	const struct weir_rule_set *rules;
+	const struct weir_rule_change *change; /* if only this may have refused it; or NULL */
 };
 bool firewall_is_refused(const struct weir_tuple *tuple, enum weir_direction direction,
 			 void *judging);

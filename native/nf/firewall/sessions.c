@@ -285,14 +285,16 @@ firewall_is_refused(const struct weir_tuple *tuple, enum weir_direction directio
 	const struct firewall_judging *judged = judging;
 	struct weir_tuple key, asked;
 	const struct session *session;
-	bool permits;
+	bool permits, may_refuse;
 
 	(void)direction;
 	firewall_key(tuple, false, &key); /* neither ICMP nor IPv6 is in a fast path */
 	session = firewall_session_find(judged->firewall, &key);
-	if (session != NULL)
-		return !firewall_session_permitted(judged->firewall, session, judged->rules);
-	asked = weir_classifier_flow_tuple(tuple);
+	asked = session != NULL ? firewall_session_tuple(session)
+				: weir_classifier_flow_tuple(tuple);
+	if (judged->change != NULL &&
+	    !(weir_rule_change_concerns(judged->change, &asked, &may_refuse) && may_refuse))
+		return false;
 	weir_rule_set_permits(judged->rules, &asked, &permits, 1);
 	return !permits;
 }
