@@ -18,6 +18,16 @@ two(uint32_t high, uint32_t low)
 }
 
 static uint32_t
+hash_prefix(const struct weir_ipv6_prefix *prefix, uint32_t hash)
+{
+	uint64_t halves[2]; /* the address itself is anywhere */
+
+	memcpy(halves, prefix->address, sizeof(halves));
+	hash = rte_hash_crc_1byte(prefix->length, hash);
+	return rte_hash_crc_8byte(halves[1], rte_hash_crc_8byte(halves[0], hash));
+}
+
+static uint32_t
 bucket_of(const struct weir_rule_book *book, const struct weir_written_rule *rule, bool permits)
 {
 	const struct weir_rule *ipv4 = &rule->ipv4;
@@ -31,9 +41,8 @@ bucket_of(const struct weir_rule_book *book, const struct weir_written_rule *rul
 				      (uint32_t)ipv4->dst_port_low << 16 | ipv4->dst_port_high),
 				  hash);
 	if (rule->is_ipv6) {
-		hash = rte_hash_crc_4byte(rule->ipv6.src.length << 8 | rule->ipv6.dst.length, hash);
-		hash = rte_hash_crc(rule->ipv6.src.address, sizeof(rule->ipv6.src.address), hash);
-		hash = rte_hash_crc(rule->ipv6.dst.address, sizeof(rule->ipv6.dst.address), hash);
+		hash = hash_prefix(&rule->ipv6.src, hash);
+		hash = hash_prefix(&rule->ipv6.dst, hash);
 	}
 	return hash & book->bucket_mask;
 }

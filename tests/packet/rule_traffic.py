@@ -52,6 +52,24 @@ def random_rules(count: int, seed: int) -> str:
     return "\n".join(lines) + "\n"
 
 
+def random_changes(present: str, count: int, seed: int) -> tuple[str, str]:
+    """So many lines of the command `change`, to rules of that text, and the text of those there are then."""
+    dice = random.Random(seed)
+    rules = [line for line in present.splitlines() if line and not line.startswith("#")]
+    lines = []
+    for new in random_rules(count, seed).splitlines()[1:]:
+        if rules and dice.random() < 0.5:
+            gone = dice.choice(rules)
+            rules.remove(gone)  # which of those that say the same is all one to what is left
+            lines.append(f"remove {gone}")
+            continue
+        word = dice.choice(("first", "before", "after", "")) if rules else ""
+        beside = dice.choice(rules) if word in ("before", "after") else ""
+        lines.append(f"add {new} {word} {beside}".rstrip())
+        rules.append(new)
+    return "\n".join(lines) + "\n", "\n".join(rules)
+
+
 def hand_made() -> Iterator[Sent]:
     """Connections, packets that belong to none, and packets that nobody should send."""
     there, back = IP(src=INSIDE, dst=OUTSIDE), IP(src=OUTSIDE, dst=INSIDE)

@@ -88,6 +88,28 @@ class Rules:
         """Or types: a later fragment alone does not tell what they say."""
         return any(rule.types is not None or rule.ports != (ALL_PORTS, ALL_PORTS) for rule in self.rules)
 
+    def changed(self, text: str) -> Rules:
+        """What there is once the lines of a change were done; ValueError: one of them names no rule."""
+        after = Rules("", "permit" if self.default else "deny")
+        after.rules = list(self.rules)
+        for line in text.splitlines():
+            _change(after.rules, line.split())
+        return after
+
+
+def _change(rules: list[Rule], words: list[str]) -> None:
+    kind, *words = words
+    if kind == "remove":
+        rules.remove(_rule(words))
+        return
+    word = next((one for one in words if one in ("first", "before", "after")), None)
+    if word is None:
+        rules.append(_rule(words))
+        return
+    at = words.index(word)
+    place = 0 if word == "first" else rules.index(_rule(words[at + 1 :])) + (word == "after")
+    rules.insert(place, _rule(words[:at]))
+
 
 def _rule(words: list[str]) -> Rule:
     action, protocol, src, dst, *rest = words

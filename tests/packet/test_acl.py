@@ -11,7 +11,7 @@ from weir.protocol import DataPlaneError
 
 from .acl_reference import Acl
 from .replay import replay
-from .rule_traffic import generated, hand_made, random_rules
+from .rule_traffic import generated, hand_made, random_changes, random_rules
 from .rules_reference import Rules
 
 
@@ -46,4 +46,33 @@ def test_a_bad_line_is_named_and_changes_nothing(tmp_path: Path) -> None:
         file.write_text("permit any any any\ndeny tcp 10.0.0.1/8 any\n")
         with pytest.raises(DataPlaneError, match=r"acl\.rules:2: '10\.0\.0\.1/8' is not a prefix"):
             chain.command("acl0", "reload")
+        chain.compare(Acl(Rules("permit any any any", "deny")).handle, sent)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("fastpath_flows", [None, 64])
+def test_single_rules_that_change_are_as_the_reference_says(
+    tmp_path: Path, fastpath_flows: int | None
+) -> None:
+    text = random_rules(40, seed=7)
+    file, changes = tmp_path / "acl.rules", tmp_path / "changes"
+    file.write_text(text)
+    expected = Acl(Rules(text, "deny"))
+    with replay(("acl", {"rules": str(file)}), fastpath_flows=fastpath_flows) as chain:
+        for seed in range(16):
+            lines, text = random_changes(text, 1 + seed % 6, seed)
+            changes.write_text(lines)
+            chain.command("acl0", "change", changes=str(changes))
+            expected.rules = expected.rules.changed(lines)
+            assert chain.report("acl0")["rules"] == len(expected.rules.rules)
+            chain.compare(expected.handle, list(generated(150, seed)))
+
+
+def test_a_change_that_cannot_be_done_is_named_and_none_of_it_is_done(tmp_path: Path) -> None:
+    sent = list(generated(20, seed=1))
+    listed = "add deny any any any first,remove permit udp any any,remove permit any any any"
+    with replay(("acl", {"rule_list": "permit any any any"})) as chain:
+        with pytest.raises(DataPlaneError, match=r"change_list:2: there is no rule permit udp any any"):
+            chain.command("acl0", "change", change_list=listed)
+        assert chain.report("acl0")["rules"] == 1
         chain.compare(Acl(Rules("permit any any any", "deny")).handle, sent)

@@ -9,7 +9,7 @@ import pytest
 
 from .firewall_reference import Firewall
 from .replay import Options, replay
-from .rule_traffic import generated, hand_made, random_rules
+from .rule_traffic import generated, hand_made, random_changes, random_rules
 from .rules_reference import Rules
 
 
@@ -41,3 +41,22 @@ def test_rules_that_change_under_sessions_are_as_the_reference_says(
             chain.command("firewall0", "reload")
             expected.reload(Rules(file.read_text(), "deny"))
             chain.compare(expected.handle, list(generated(300, seed)))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("fastpath_flows", [None, 64])
+def test_single_rules_that_change_under_sessions_are_as_the_reference_says(
+    tmp_path: Path, fastpath_flows: int | None
+) -> None:
+    text = random_rules(40, seed=7)
+    file, changes = tmp_path / "firewall.rules", tmp_path / "changes"
+    file.write_text(text)
+    expected = Firewall(Rules(text, "deny"))
+    with replay(("firewall", {"rules": str(file)}), fastpath_flows=fastpath_flows) as chain:
+        for seed in range(16):
+            lines, text = random_changes(text, 1 + seed % 6, seed)
+            changes.write_text(lines)
+            chain.command("firewall0", "change", changes=str(changes))
+            expected.reload(expected.rules.changed(lines))
+            assert chain.report("firewall0")["rules"] == len(expected.rules.rules)
+            chain.compare(expected.handle, list(generated(200, seed)))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fuzz target of acl: frames both ways, rules that change. The first byte of an input chooses
  * options; a list of rules may follow, as text. A command's bytes are the text of the file that is
- * reloaded. */
+ * reloaded, or behind an equals sign that of changes. */
 #include <stdlib.h>
 
 #include "testing/fuzz.h"
@@ -11,11 +11,13 @@ extern const struct weir_nf weir_nf_acl;
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 static void
-reload(void *state, const uint8_t *bytes, size_t size)
+change_rules(void *state, const uint8_t *bytes, size_t size)
 {
-	const struct weir_option_value argument = {"rules", weir_fuzz_file(bytes, size)};
+	bool single = size > 0 && bytes[0] == '=';
+	const struct weir_option_value argument = {single ? "changes" : "rules",
+						   weir_fuzz_file(bytes + single, size - single)};
 
-	weir_fuzz_command(&weir_nf_acl, state, "reload", &argument, 1);
+	weir_fuzz_command(&weir_nf_acl, state, single ? "change" : "reload", &argument, 1);
 }
 
 int
@@ -47,7 +49,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		abort();
 	if (state == NULL)
 		return 0;
-	weir_fuzz_run(&weir_nf_acl, state, bytes + used, size - used, reload);
+	weir_fuzz_run(&weir_nf_acl, state, bytes + used, size - used, change_rules);
 	weir_nf_destroy(&weir_nf_acl, state);
 	return 0;
 }

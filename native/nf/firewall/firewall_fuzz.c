@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fuzz target of the firewall: frames both ways, time, and rules that change to and fro. The first
- * byte of an input chooses options; a command's first byte the rules, or its others are their text.
- */
+ * byte of an input chooses options; a command's first byte the rules, or its others are their text,
+ * or that of changes behind an equals sign. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,8 +18,15 @@ static const char *const rules[] = {
 };
 
 static void
-reload(void *state, const uint8_t *bytes, size_t size)
+change_rules(void *state, const uint8_t *bytes, size_t size)
 {
+	if (size > 1 && bytes[0] == '=') {
+		const struct weir_option_value changes = {"changes",
+							  weir_fuzz_file(bytes + 1, size - 1)};
+
+		weir_fuzz_command(&weir_nf_firewall, state, "change", &changes, 1);
+		return;
+	}
 	const char *known = rules[size > 0 ? bytes[0] % RTE_DIM(rules) : 0];
 	const struct weir_option_value argument = {"rules",
 						   size > 1 ? weir_fuzz_file(bytes + 1, size - 1)
@@ -47,7 +54,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	state = weir_nf_create(&weir_nf_firewall, options, 5, "options", &error);
 	if (state == NULL)
 		abort();
-	weir_fuzz_run(&weir_nf_firewall, state, bytes + 1, size - 1, reload);
+	weir_fuzz_run(&weir_nf_firewall, state, bytes + 1, size - 1, change_rules);
 	weir_nf_destroy(&weir_nf_firewall, state);
 	return 0;
 }
