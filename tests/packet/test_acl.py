@@ -64,7 +64,7 @@ def test_single_rules_that_change_are_as_the_reference_says(
             changes.write_text(lines)
             chain.command("acl0", "change", changes=str(changes))
             expected.rules = expected.rules.changed(lines)
-            assert chain.report("acl0")["rules"] == len(expected.rules.rules)
+            assert chain.report("acl0").figures["chain"]["rules"] == len(expected.rules.rules)
             chain.compare(expected.handle, list(generated(150, seed)))
 
 
@@ -74,5 +74,5 @@ def test_a_change_that_cannot_be_done_is_named_and_none_of_it_is_done(tmp_path: 
     with replay(("acl", {"rule_list": "permit any any any"})) as chain:
         with pytest.raises(DataPlaneError, match=r"change_list:2: there is no rule permit udp any any"):
             chain.command("acl0", "change", change_list=listed)
-        assert chain.report("acl0")["rules"] == 1
+        assert chain.report("acl0").figures["chain"]["rules"] == 1
         chain.compare(Acl(Rules("permit any any any", "deny")).handle, sent)

@@ -58,5 +58,5 @@ def test_single_rules_that_change_under_sessions_are_as_the_reference_says(
             changes.write_text(lines)
             chain.command("firewall0", "change", changes=str(changes))
             expected.reload(expected.rules.changed(lines))
-            assert chain.report("firewall0")["rules"] == len(expected.rules.rules)
+            assert chain.report("firewall0").figures["chain"]["rules"] == len(expected.rules.rules)
             chain.compare(expected.handle, list(generated(200, seed)))
