@@ -68,7 +68,7 @@ def test_single_rules_that_change_are_as_the_reference_says(
             chain.compare(expected.handle, list(generated(150, seed)))
 
 
-def test_a_change_that_cannot_be_done_is_named_and_none_of_it_is_done(tmp_path: Path) -> None:
+def test_a_change_that_cannot_be_done_is_named_and_none_of_it_is_done() -> None:
     sent = list(generated(20, seed=1))
     listed = "add deny any any any first,remove permit udp any any,remove permit any any any"
     with replay(("acl", {"rule_list": "permit any any any"})) as chain:
