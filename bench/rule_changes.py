@@ -29,6 +29,7 @@ NAME = "rule-changes"
 CORE = 1
 COUNTS = (1_000, 40_000)
 TOGETHER = 1_000
+FLOWS = 256
 TARGET_PER_S = 100_000.0
 SECONDS = 0.5
 FIRST = int(ipaddress.IPv4Address("10.0.0.0"))
@@ -42,7 +43,7 @@ def run() -> list[Line]:
 
 
 def _measured(name: str, count: int, together: int) -> Line:
-    frames = (udp_frame(SOURCE, FIRST + index, 1024, 80) for index in range(256))
+    frames = (udp_frame(SOURCE, FIRST + index, 1024, 80) for index in range(FLOWS))
     with (
         tempfile.TemporaryDirectory(prefix="weir-bench-") as folder,
         pcap_port(frames) as (_, devargs),
@@ -69,7 +70,7 @@ def _rule(host: int, port: int) -> str:
 
 
 def _changes(rules: list[str], together: int, folder: Path) -> Iterator[dict[str, str]]:
-    """Arguments of the command, one after another without end: in turn a rule is added and one removed."""
+    """Arguments of the command, without end: in turn a rule is added and one removed, none of the flows'."""
     dice, turn = random.Random(1), 0
     while True:
         lines = []
@@ -77,10 +78,10 @@ def _changes(rules: list[str], together: int, folder: Path) -> Iterator[dict[str
             turn += 1
             if turn % 2 == 1:
                 beside = rules[dice.randrange(len(rules))]
-                rules.append(_rule(dice.randrange(1 << 20), 1024 + turn % 60_000))
+                rules.append(_rule(dice.randrange(FLOWS, 1 << 20), 1024 + turn % 60_000))
                 lines.append(f"add {rules[-1]} before {beside}")
                 continue
-            gone = dice.randrange(len(rules))
+            gone = dice.randrange(FLOWS, len(rules))
             rules[gone], rules[-1] = rules[-1], rules[gone]
             lines.append(f"remove {rules.pop()}")
         if together == 1:
