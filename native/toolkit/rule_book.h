@@ -11,7 +11,7 @@
 #define WEIR_TOOLKIT_RULE_BOOK_H
 
 #include "growing.h"
-#include "rule_set.h"
+#include "rule_set_parts.h"
 
 /* The number of no rule; what goes before it goes behind all. */
 #define WEIR_BOOK_NONE 0

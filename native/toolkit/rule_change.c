@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "rule_change.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,6 @@
 
 #include "classifier_added.h"
 #include "rule_book.h"
-#include "rule_change.h"
 
 /* What a line did to the book. */
 struct rule_change_step {

@@ -5,6 +5,7 @@
 #include <rte_common.h>
 
 #include "rule_change_parts.h"
+#include "rule_set.h"
 
 /* So many may be added since all were built, and removed, as a part of all; of few rules, some. */
 #define ROOM_SHARE 2
