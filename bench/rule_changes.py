@@ -23,7 +23,7 @@ from bench.data_plane import weir_dp
 from bench.pairs import PAIRS, Line, line
 from bench.pcap_port import pcap_port, udp_frame
 from weir.protocol import DataPlaneClient
-from weir.protocol.configuration import Configure, NfCommand
+from weir.protocol.configuration import Configure, NfCommand, Options
 
 NAME = "rule-changes"
 CORE = 1
@@ -69,7 +69,7 @@ def _rule(host: int, port: int) -> str:
     return f"permit udp any {ipaddress.IPv4Address(FIRST + host)} any {port}"
 
 
-def _changes(rules: list[str], together: int, folder: Path) -> Iterator[dict[str, str]]:
+def _changes(rules: list[str], together: int, folder: Path) -> Iterator[Options]:
     """Arguments of the command, without end: in turn a rule is added and one removed, none of the flows'."""
     dice, turn = random.Random(1), 0
     while True:
@@ -104,7 +104,7 @@ def _firewall(devargs: str, rules: Path) -> Configure:
 
 
 def _taken(
-    client: DataPlaneClient, changes: Iterator[dict[str, str]], together: int
+    client: DataPlaneClient, changes: Iterator[Options], together: int
 ) -> tuple[float, float, int]:
     """Changes a second of the commands' time, packets a second that were forwarded meanwhile, commands."""
     before, began, commands, changing_s = client.ledger(), time.monotonic(), 0, 0.0
