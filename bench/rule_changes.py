@@ -103,9 +103,7 @@ def _firewall(devargs: str, rules: Path) -> Configure:
     )
 
 
-def _taken(
-    client: DataPlaneClient, changes: Iterator[Options], together: int
-) -> tuple[float, float, int]:
+def _taken(client: DataPlaneClient, changes: Iterator[Options], together: int) -> tuple[float, float, int]:
     """Changes a second of the commands' time, packets a second that were forwarded meanwhile, commands."""
     before, began, commands, changing_s = client.ledger(), time.monotonic(), 0, 0.0
     while changing_s < SECONDS:
