@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from weir import fabric
 from weir.base.error import USAGE, WeirError
 from weir.base.record import spec_sha256
@@ -84,9 +86,9 @@ def budget_left_s(result: Result, budget_s: float | None) -> float | None:
 
 def measured(result: Result) -> dict[tuple[str, str, str], int]:
     """Rounds that came to their end: by technology or variant, chain and frame."""
-    return {
-        (setup.name, setup.chain, case.frame): sum(
+    found: Counter[tuple[str, str, str]] = Counter()
+    for setup, case in result.cases():  # of a killed run one frame may be there twice: its new round apart
+        found[setup.name, setup.chain, case.frame] += sum(
             one.problem not in (INTERRUPTED, UNFINISHED) for one in rounds_of(case)
         )
-        for setup, case in result.cases()
-    }
+    return found
