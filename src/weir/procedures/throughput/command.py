@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from weir.base.record import spec_sha256
 from weir.cli.exits import INTERRUPTED, USAGE, CommandError, failed, judged
 from weir.cli.labfile import (
     Chains,
@@ -193,6 +192,7 @@ def _judge(lab: Lab, result: Result, own: Any) -> None:
 
 def _first_lines(plan: Planned, database: Store) -> Iterator[str]:
     """What a run says before it begins."""
+    from weir.base.record import spec_sha256
     from weir.procedures.stored_result import seconds_before
 
     if plan.asked.resumed is None:
@@ -207,7 +207,7 @@ def _new(lab_path: Path | None, part: Part, repeat: int | None, asked: Asked, *,
     if lab_path is None:
         raise CommandError("expected a LAB, or --resume RUN", USAGE)
     lab, compared = _repeated(*part.of(*compared_here(lab_path, quick=quick)), repeat)
-    return Planned(lab, compared, asked)
+    return Planned(lab, compared, asked, repeated=repeat is not None)
 
 
 def _refuse(given: Mapping[str, object], why: str) -> None:

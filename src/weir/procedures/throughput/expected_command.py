@@ -41,6 +41,8 @@ class Planned:
     """Rounds that are measured already: by technology or variant, chain and frame."""
     quick: bool = False
     """Of a run that goes on."""
+    repeated: bool = False
+    """How many rounds was said beside the lab."""
 
     @property
     def possible(self) -> list[tuple[str, str]]:
@@ -97,7 +99,8 @@ def order_text(plan: Planned) -> Iterator[str]:
 
 def _order_lines(plan: Planned) -> Iterator[str]:
     yield from order_text(plan)
-    if plan.lab.measure.rounds > 1 or plan.asked.seed is not None:
+    asked = plan.asked
+    if plan.repeated or (asked.seed, asked.budget_s, asked.resumed) != (None, None, None):
         for number, visits in groupby(plan.visits(), lambda visit: visit.round):
             yield f"  round {number + 1}: {', '.join(' '.join(visit.setup) for visit in visits)}"
 
