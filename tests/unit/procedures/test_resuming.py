@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -31,6 +32,7 @@ from weir.procedures.resuming import (
     require_same_machine,
 )
 from weir.procedures.stored_result import stored_lab
+from weir.results.campaign import LeftOutRounds
 from weir.results.result import Case, Result, Throughput, Trial
 from weir.store.store import Store
 
@@ -293,7 +295,7 @@ def test_a_budget_ends_a_run_with_what_is_left_out_and_another_one_goes_on(runs:
 
     runs.measure = FakeMeasure(runs.folder / "log", ten_seconds_a_case)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(campaign.time, "monotonic", lambda: clock.now_s)
+        patch.setattr(time, "monotonic", lambda: clock.now_s)
         patch.setattr(campaign, "Budget", lambda budget_s: order_budget(budget_s, lambda: clock.now_s))
         result = runs.run(Asked(budget_s=55.0))
         assert result.campaign is not None
@@ -327,7 +329,7 @@ def test_what_ended_early_by_its_budget_does_not_tell_how_long_a_run_takes(runs:
     with Store(runs.store) as store:
         assert len(store.seconds_of(result.spec_sha256, here.cpu, here.cores)) == 1
         result.campaign.left_out = [
-            campaign.LeftOutRounds(name="direct", chain="PVP", frame="64", measured=1, left_out=2)
+            LeftOutRounds(name="direct", chain="PVP", frame="64", measured=1, left_out=2)
         ]
         store.update(result)
         assert store.seconds_of(result.spec_sha256, here.cpu, here.cores) == []
