@@ -345,7 +345,7 @@ def test_a_circle_is_seen() -> None:
     assert circle_in({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == ["b", "c", "b"]
 
 
-RUN_REACHES = 193
+RUN_REACHES = 198
 """Modules, the sections and formats of a run among them. The fewer the better: lower it when you can."""
 
 

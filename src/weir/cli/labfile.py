@@ -93,19 +93,30 @@ def here(lab_path: Path, *, quick: bool, variant: str | None = None) -> Lab:
 
 def compared_here(lab_path: Path, *, quick: bool) -> tuple[Lab, tuple[Way, ...]]:
     """The lab, checked likewise, and what it compares on this machine."""
-    from weir.fabric.host import isolated
-    from weir.fabric.host.cpus import nodes
-    from weir.fabric.host.tree import Tree
     from weir.lab import load_lab
     from weir.lab.ways import ways
 
-    there = {node.number: node.cpus for node in nodes(Tree())} or None
-    tuned = {cpu for cpus in isolated.partitions().values() for cpu in cpus}
-    cpus = sorted({*machine_cpus(), *tuned})
+    cpus, there = _cpus_and_nodes()
     lab = load_lab(lab_path, quick=quick, cpus=cpus, nodes=there)
     if quick and lab == load_lab(lab_path, cpus=cpus, nodes=there):
         typer.echo(f"weir: {lab_path}: has no `quick`, so --quick changes nothing", err=True)
     return lab, ways(lab, cpus, there)
+
+
+def ways_here(lab: Lab) -> tuple[Way, ...]:
+    """What a lab that is read already, and checked, compares on this machine."""
+    from weir.lab.ways import ways
+
+    return ways(lab, *_cpus_and_nodes())
+
+
+def _cpus_and_nodes() -> tuple[list[int], dict[int, Sequence[int]] | None]:
+    from weir.fabric.host import isolated
+    from weir.fabric.host.cpus import nodes
+    from weir.fabric.host.tree import Tree
+
+    tuned = {cpu for cpus in isolated.partitions().values() for cpu in cpus}
+    return sorted({*machine_cpus(), *tuned}), {node.number: node.cpus for node in nodes(Tree())} or None
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,7 @@ class Progress:
         self._trials = 0
         self._cases = self._finished = self._busy = 0
         self._began_s = self._last_s = 0.0
+        self._until_s: float | None = None
 
     def __enter__(self) -> Self:
         if self._status is not None:
@@ -57,9 +58,10 @@ class Progress:
         """A line that stays."""
         self._console.print(text, markup=False, soft_wrap=not self._console.is_terminal)
 
-    def planned(self, cases: int) -> None:
-        """A run of so many begins, each round's counted by itself."""
+    def planned(self, cases: int, budget_s: float | None = None) -> None:
+        """A run of so many begins, each round's counted by itself, and perhaps with a limit."""
         self._cases = cases
+        self._until_s = None if budget_s is None else self._clock() + budget_s
         self._began_s = self._last_s = self._clock()
 
     def skipped(self, cases: int) -> None:
@@ -124,7 +126,10 @@ class Progress:
             return said
         each_s = (self._last_s - self._began_s) / self._finished
         this_s = max(each_s - (self._clock() - self._last_s), LONGER_SHARE * each_s)
-        return f"{said}, ~{rough((left - 1) * each_s + this_s)} left"
+        left_s = (left - 1) * each_s + this_s
+        if self._until_s is not None and self._until_s < self._clock() + left_s:
+            return f"{said}, the budget ends in ~{rough(self._until_s - self._clock())}"
+        return f"{said}, ~{rough(left_s)} left"
 
 
 def _busy_share(case: Case) -> float:

@@ -34,6 +34,9 @@ def _between(one: Result, other: Result) -> Iterator[str]:
     for run in (one, other):
         if run.finished_at is None or run.interrupted:
             yield f"{run.id} was not finished."
+        elif run.campaign is not None and run.campaign.left_out:
+            missing, points = run.campaign.left_out_points, run.campaign.points
+            yield f"{run.id} ended with its budget: {missing} of {points} points were left out."
     # What is compared is usually a change of Weir or of the chain: that is why somebody asks.
     yield from (s for s in differences(one.fingerprint, other.fingerprint) if not s.startswith(WEIR))
     if one.machine is not None and other.machine is not None:

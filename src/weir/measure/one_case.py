@@ -65,6 +65,8 @@ class GoalFound:
 Event = PhaseStarted | TrialFinished | GoalFound
 
 
+INTERRUPTED = "Interrupted before it was finished."
+"""The problem of a case that Ctrl-C ended: it does not count as measured."""
 PROBE_S = 0.1  # shortest trial that says how fast the tester is on this chain
 LIGHT_PPS, LIGHT_S = 1000.0, 0.2
 """Of each direction: what every chain has time for."""
@@ -218,7 +220,7 @@ def measured(case: OneCase) -> Generator[Case, None, bool]:
         yield case.finished(problem=str(gone))
         return False
     except KeyboardInterrupt:
-        yield case.finished(problem="Interrupted before it was finished.")
+        yield case.finished(problem=INTERRUPTED)
         raise
     except Exception as error:
         case.chain.failed(error)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Container, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol
 
@@ -27,9 +28,11 @@ from weir.measure.one_case import Event, OnChain, TrialFinished
 from weir.measure.reductions import reductions
 from weir.measure.tester import Reset, Traffic
 from weir.procedures.driver import RunningChain, new_id, planned, refused, running, take_down_leftovers
+from weir.procedures.order import Budget, Key, Order, relative_width
 from weir.procedures.outputs import OutputKeeper, ReportFolder
 from weir.procedures.rounds import MeasuredSetup
 from weir.procedures.stored_result import Progress, new_result
+from weir.results.campaign import CampaignRecord, LeftOutRounds
 from weir.results.result import Case, Ceiling, Result, Setup, Shortfall
 from weir.store.store import Store
 
@@ -40,10 +43,22 @@ Resets = Callable[[fabric.Deployment], Sequence[Reset]]
 class CampaignProgress(Progress, Protocol):
     """Whoever shows where a campaign is."""
 
-    def planned(self, cases: int) -> None: ...
+    def planned(self, cases: int, budget_s: float | None = None) -> None: ...
     def skipped(self, cases: int) -> None: ...
     def event(self, event: Event) -> None: ...
     def case(self, case: Case) -> None: ...
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of a run besides its lab."""
+
+    seed: int | None = None
+    """Of a random order within each round; None: there and back."""
+    budget_s: float | None = None
+    """After which nothing is begun that would not end in time; None: no limit."""
+    resumed: str | None = None
+    """The id of the stored run that goes on; its order is that of this one. None: a new one."""
 
 
 class Campaign:
@@ -60,13 +75,18 @@ class Campaign:
         measuring: Measuring = measure_setup,
         resets: Resets = lambda _chain: (),
         reports: ReportFolder | None = None,
+        asked: Asked | None = None,
     ) -> None:
         """`compared`: the ways of the lab on this machine; absent: of a lab without variants.
 
         `measuring`: what is done with each built chain. `resets`: what it may reset of one; absent: nothing.
-        `reports`: where what programs say is kept.
+        `reports`: where what programs say is kept. `asked`: of a run that can be gone on with;
+        absent: of another procedure.
         """
         self._reports = reports
+        self._asked = asked or Asked()
+        self._resumable = asked is not None
+        self._budget = Budget(self._asked.budget_s)
         self._keeper = OutputKeeper(None, progress.say)
         self._measuring = measuring
         self._resets = resets
@@ -80,29 +100,34 @@ class Campaign:
         self._visited: dict[tuple[str, str], MeasuredSetup] = {}
         self._versions: dict[str, str] = {}
         self._finished = 0
+        self._began_s = self._before_s = self._mark_s = 0.0
+        self._setups = {
+            (way.name, chain.name): (way, chain) for way in self._ways for chain in way.lab.chains()
+        }
+        self._order = Order(
+            list(self._setups),
+            lab.measure.rounds,
+            seed=self._asked.seed,
+            widest_first=self._asked.budget_s is not None,
+        )
         self._state = MachineState(store.machine_best(fabric.boot_id(), fabric.weir_version()))
 
     def run(self) -> Result:
-        """Measures everything that can be measured here. Ctrl-C: what was finished, marked interrupted.
+        """Measures everything that can be measured here, within its budget. Ctrl-C: what was finished, marked
+        interrupted; it can be gone on with.
 
         Ctrl-C ends a trial at once, but waits for a step of building or taking down; a second one changes
         nothing.
         """
         with stop_signals.held():
             take_down_leftovers(self._progress.say)
-            began = time.monotonic()
-            result = self._begin()
+            self._began_s = time.monotonic()
+            result = self._begin() if self._asked.resumed is None else self._gone_on_with(self._asked.resumed)
             if self._reports is not None:
                 self._keeper = OutputKeeper(self._reports(result.id), self._progress.say)
-            self._store.begin(result)
-            visits = list(self._visits())
-            self._progress.planned(len(visits) * len(self._frames()))
+            self._progress.planned(self._points() - self._measured(), self._asked.budget_s)
             try:
-                for way, chain, turn in visits:
-                    stop_signals.check()
-                    finished = self._finished
-                    self._visit(result, way, chain, turn)
-                    self._progress.skipped(len(self._frames()) - (self._finished - finished))
+                self._visits(result)
                 self._revisit(result)
             except KeyboardInterrupt:
                 result.interrupted = True
@@ -111,24 +136,67 @@ class Campaign:
                 )
                 stop_signals.discard()
             result.reductions = reductions(result)
-            result.machine = self._state.seen()
             result.finished_at = _now()
-            result.seconds = round(time.monotonic() - began, 1)
-            self._store.update(result)
+            if result.campaign is not None:
+                result.campaign.left_out = list(self._left_out())
+                result.campaign.points = self._points() - self._refused()
+            self._keep(result)
         return result
 
-    def _visits(self) -> Iterator[tuple[Way, Chain, str]]:
-        """Every way and chain, as often as there are rounds: there, back, and there again. With what to say
-        of the round."""
-        order = [(way, chain) for way in self._ways for chain in way.lab.chains()]
-        rounds = self._lab.measure.rounds
-        for number in range(rounds):
-            turn = f", round {number + 1}" if rounds > 1 else ""
-            yield from ((way, chain, turn) for way, chain in order[:: -1 if number % 2 else 1])
+    def _visits(self, result: Result) -> None:
+        """Every way and chain, as often as there are rounds, in their order."""
+        rounds, frames = self._lab.measure.rounds, self._frames()
+        done = {
+            key: min(visited.finished(frame) for frame in frames) for key, visited in self._visited.items()
+        }
+        for visit in self._order.visits(done, self._width):
+            stop_signals.check()
+            way, chain = self._setups[visit.setup]
+            known = self._visited.get(visit.setup)
+            wanted = [one for one in frames if known is None or known.finished(one) <= visit.round]
+            finished = self._finished
+            if self._budget.fits(visit.setup):
+                turn = f", round {visit.round + 1}" if rounds > 1 else ""
+                self._visit(result, way, chain, turn, wanted)
+            self._progress.skipped(len(wanted) - (self._finished - finished))
+
+    def _width(self, setup: Key) -> float:
+        """Of the rate or delay of that set-up which is known least exactly."""
+        visited = self._visited.get(setup)
+        cases = visited.setup.cases if visited is not None else []
+        rates = [found.samples_pps for case in cases for found in case.throughput]
+        delays = [point.samples_us for case in cases for point in case.delays]
+        return max(map(relative_width, [*rates, *delays]), default=0.0)
+
+    def _points(self) -> int:
+        """Planned: each frame size of each set-up, in each round."""
+        return len(self._setups) * len(self._frames()) * self._lab.measure.rounds
+
+    def _refused(self) -> int:
+        """Points of what this machine cannot measure."""
+        refused_here = sum(one.setup.refused is not None for one in self._visited.values())
+        return refused_here * len(self._frames()) * self._lab.measure.rounds
+
+    def _measured(self) -> int:
+        """Of these, what came to its end; what was measured once more does not count."""
+        return self._points() - sum(one.left_out for one in self._left_out(refused_too=True))
+
+    def _left_out(self, *, refused_too: bool = False) -> Iterator[LeftOutRounds]:
+        """Points that were not measured; without those that this machine cannot measure."""
+        for (name, chain), visited in ((key, self._visited.get(key)) for key in self._setups):
+            if visited is not None and visited.setup.refused is not None and not refused_too:
+                continue
+            for frame in self._frames():
+                measured = visited.finished(frame) if visited is not None else 0
+                left = self._lab.measure.rounds - measured
+                if left > 0:
+                    yield LeftOutRounds(name=name, chain=chain, frame=frame, measured=measured, left_out=left)
 
     def _revisit(self, result: Result) -> None:
         """What was only measured in a worse state of the machine, again while there is time."""
         until = time.monotonic() + self._lab.measure.revisit_s
+        if self._budget.left_s is not None:
+            until = min(until, time.monotonic() + self._budget.left_s)
         order = list(self._visited.values())
         while True:
             for visited in order:
@@ -140,7 +208,8 @@ class Campaign:
             if not worse:
                 return
             for visited in worse:
-                if time.monotonic() >= until:
+                key = visited.way.name, visited.chain.name
+                if time.monotonic() >= until or not self._budget.fits(key):
                     return
                 stop_signals.check()
                 self._progress.say(
@@ -152,6 +221,43 @@ class Campaign:
         baseline = self._lab.baseline or self._ways[0].name
         result = new_result(self._lab, quick=self._quick, baseline=baseline)
         result.shortfalls = _shortfalls() if self._lab.variants else []
+        if self._resumable:
+            result.campaign = CampaignRecord(
+                rounds=self._lab.measure.rounds,
+                points=self._points(),
+                seed=self._asked.seed,
+                budget_s=self._asked.budget_s,
+            )
+        self._store.begin(result)
+        if self._asked.seed is not None:  # reports show set-ups in the order of the lab, not of the dice
+            for way, chain in self._setups.values():
+                self._first_visit(result, way, chain)
+        return result
+
+    def _gone_on_with(self, run_id: str) -> Result:
+        """A stored run, with all that came to its end; what had not is taken out, and measured anew."""
+        result, numbers = self._store.reopen_run(run_id)
+        assert result.campaign is not None
+        result.campaign.left_out = []
+        result.campaign.resumed_at.append(_now())
+        if self._asked.budget_s is not None:
+            result.campaign.budget_s = result.seconds + self._asked.budget_s
+        self._before_s = result.seconds
+        if result.machine is not None:
+            self._state = MachineState(self._state.best().with_better(result.machine))
+        for setup, number in zip(result.setups, numbers, strict=True):
+            key = setup.name, setup.chain
+            way, chain = self._setups[key]
+            visited = self._visited[key] = MeasuredSetup(way, chain, setup, number)
+            for frame in visited.restore():
+                if frame in visited.rounds:
+                    self._store.add_case(number, visited.judge(frame, way.lab.sla, self._state))
+                else:
+                    self._store.remove_case(number, frame)
+            if not setup.cases:
+                setup.refused = refused(way, chain)
+            self._budget.took(key, (one.seconds for known in visited.rounds.values() for one in known))
+        self._store.update(result)
         return result
 
     def _visit(
@@ -159,6 +265,7 @@ class Campaign:
     ) -> None:
         """`turn`: which visit this is, in words. `frames`: those alone; None: all."""
         name = f"{way.name} {chain.name}"
+        self._mark_s = time.monotonic()
         self._progress.setup(name + turn)
         visited = self._visited.get((way.name, chain.name)) or self._first_visit(result, way, chain)
         setup = visited.setup
@@ -242,9 +349,25 @@ class Campaign:
                 ),
             )
             for case in cases:
-                self._store.add_case(number, visited.add(case, lab.sla, self._state))
+                self._keep_case(result, visited, case)
                 self._finished += 1
                 self._progress.case(case)
+                if not self._budget.fits((visited.way.name, visited.chain.name)):
+                    break
+
+    def _keep_case(self, result: Result, visited: MeasuredSetup, case: Case) -> None:
+        """One more round of it, in the store at once: it is not measured again, however this run ends."""
+        self._store.add_case(visited.number, visited.add(case, visited.way.lab.sla, self._state))
+        now_s = time.monotonic()
+        self._budget.took((visited.way.name, visited.chain.name), [now_s - self._mark_s])
+        self._mark_s = now_s
+        self._keep(result)
+
+    def _keep(self, result: Result) -> None:
+        """What is known of the run by now."""
+        result.machine = self._state.seen()
+        result.seconds = round(self._before_s + time.monotonic() - self._began_s, 1)
+        self._store.update(result)
 
     def _record(self, result: Result, visited: MeasuredSetup, chain: RunningChain) -> None:
         """What stands now. The fingerprint has the versions of all technologies so far."""

@@ -6,14 +6,17 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from weir.lab import Chain
 from weir.lab.sla import Sla
 from weir.lab.ways import Way
 from weir.measure.delay import point_of
 from weir.measure.machine_state import MachineState
+from weir.measure.one_case import INTERRUPTED
 from weir.measure.repeats import none_found, remarked, vote
 from weir.measure.service_level import service_level_verdicts
+from weir.results.campaign import CaseRound, RoundDelay
 from weir.results.result import Case, DelayPoint, RoundRate, Setup, Throughput
 
 
@@ -47,6 +50,25 @@ class MeasuredSetup:
             self.setup.cases.append(whole)
         return whole
 
+    def restore(self) -> list[str]:
+        """The rounds of a setup that comes from the store; frame sizes of which a round was taken out, since
+        it was interrupted. What is left of these is to be judged, and stored again."""
+        changed = []
+        for case in list(self.setup.cases):
+            known = rounds_of(case)
+            whole = [one for one in known if one.problem != INTERRUPTED]
+            if whole:
+                self.rounds[case.frame] = whole
+            else:
+                self.setup.cases.remove(case)
+            if len(whole) < len(known):
+                changed.append(case.frame)
+        return changed
+
+    def finished(self, frame: str) -> int:
+        """Rounds of that frame size that came to their end, or were given up."""
+        return sum(one.problem != INTERRUPTED for one in self.rounds.get(frame, ()))
+
     def worse(self) -> list[str]:
         """Frame sizes that were only measured in a worse state of the machine than the rest."""
         return [
@@ -77,9 +99,60 @@ def combined(rounds: Sequence[Case], sla: Sla | None) -> Case:
             "trials": [trial for case in rounds for trial in case.trials],
             "delays": delays,
             "verdicts": service_level_verdicts(sla, throughput, delays) if sla else [],
+            "rounds": [_kept(case) for case in rounds],
             "problem": next((case.problem for case in rounds if case.problem), None),
             "seconds": sum(case.seconds for case in rounds),
         }
+    )
+
+
+def rounds_of(case: Case) -> list[Case]:
+    """What `combined` was made of, from a stored case: the trials are told apart by how many each had."""
+    if not case.rounds:
+        return [case]
+    trials, curve = iter(case.trials), iter(case.curve)
+    of_loads = {(point.load, point.first_packets): iter(point.trials) for point in case.delays}
+    return [
+        case.model_copy(
+            update={
+                "throughput": one.throughput,
+                "trials": list(islice(trials, one.trials)),
+                "curve": list(islice(curve, one.curve)),
+                "delays": [
+                    point_of(
+                        delay.load,
+                        delay.load_pps,
+                        list(islice(of_loads[delay.load, delay.first_packets], delay.trials)),
+                        first_packets=delay.first_packets,
+                    )
+                    for delay in one.delays
+                ],
+                "verdicts": [],
+                "rounds": [],
+                "problem": one.problem,
+                "seconds": one.seconds,
+            }
+        )
+        for one in case.rounds
+    ]
+
+
+def _kept(case: Case) -> CaseRound:
+    return CaseRound(
+        throughput=case.throughput,
+        trials=len(case.trials),
+        curve=len(case.curve),
+        delays=[
+            RoundDelay(
+                load=point.load,
+                first_packets=point.first_packets,
+                load_pps=point.load_pps,
+                trials=len(point.trials),
+            )
+            for point in case.delays
+        ],
+        problem=case.problem,
+        seconds=case.seconds,
     )
 
 

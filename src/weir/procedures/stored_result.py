@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -41,6 +42,11 @@ def new_result(lab: Lab | TenantsFile, *, quick: bool, baseline: str, kind: str 
         fingerprint=fabric.fingerprint(0, "unknown", {}),
         spec=spec,
     )
+
+
+def stored_lab(result: Result) -> Lab:
+    """The lab of a stored run, as it was resolved then."""
+    return Lab.model_validate_json(json.dumps(result.spec), by_name=True, by_alias=True)
 
 
 def seconds_before(store: Store, lab: Lab | TenantsFile) -> Sequence[float]:

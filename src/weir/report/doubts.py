@@ -116,6 +116,10 @@ def next_step(result: Result) -> str | None:
     steps = (
         (noise.mostly_disturbed(result), busy),
         (
+            summary.left_out(result) is not None,
+            f"`weir run --resume {result.id}` measures what was left out",
+        ),
+        (
             result.finished_at is None or result.interrupted,
             "run it again to its end; what had not finished is missing, or was not measured again",
         ),

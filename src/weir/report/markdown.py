@@ -55,6 +55,7 @@ def _facts(result: Result) -> Iterator[str]:
         ("On", f"{machine.cpu}, {machine.cores} cores, kernel {machine.kernel}; {', '.join(versions)}"),
         ("When", f"{result.started_at}, {unfinished}{summary.duration(result)}, {mode}"),
         ("Run", result.id),
+        *((("Not whole", missing),) if (missing := summary.left_out(result)) is not None else ()),
         *((f"{name} left out", why) for name, why in summary.refusals(result)),
     )
     for name, value in pairs:

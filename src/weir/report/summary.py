@@ -197,6 +197,31 @@ def outputs(result: Result) -> list[str]:
     ]
 
 
+LEFT_OUT_NAMED = 4
+"""Cases of which it is said how many rounds they lack; of more only the number."""
+
+
+def left_out(result: Result) -> str | None:
+    """ "7 of 12 points (a case in one round) were left out: direct PVP 64, 2 of 3 rounds; …"; None: none."""
+    campaign = result.campaign
+    if campaign is None or not campaign.left_out:
+        return None
+    named = [
+        f"{one.name} {one.chain} {one.frame}, {one.left_out} of {one.measured + one.left_out}"
+        f" {'round' if campaign.rounds == 1 else 'rounds'}"
+        for one in campaign.left_out[:LEFT_OUT_NAMED]
+    ]
+    rest = len(campaign.left_out) - LEFT_OUT_NAMED
+    more = [f"and {rest} cases more"] if rest > 0 else []
+    why = (
+        f" when the budget of {numbers.seconds(campaign.budget_s)} ended"
+        if campaign.budget_s and not result.interrupted
+        else ""
+    )
+    points = f"{campaign.left_out_points} of {campaign.points} points (a case in one round)"
+    return f"{points} were left out{why}: {'; '.join([*named, *more])}"
+
+
 def refusals(result: Result) -> list[tuple[str, str]]:
     """Each refused technology once, with what is missing."""
     return list(dict.fromkeys((s.name, s.refused) for s in result.setups if s.refused is not None))

@@ -51,6 +51,9 @@ def _heading(result: Result) -> Text:
         head.append(f"\nInterrupted: {_what(result, 'what had finished')}.", style="bold yellow")
     elif result.finished_at is None:
         head.append(f"\nNot finished: {_what(result, 'what is stored so far')}.", style="bold yellow")
+    missing = summary.left_out(result)
+    if missing is not None:
+        head.append(f"\n{missing}.", style="bold yellow")
     most = noise.headline(result)
     if most is not None:
         head.append(f"\n{most}", style="bold yellow")

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal
 
 from weir.base.record import Record
 from weir.base.topology import Topology
+from weir.results.campaign import CampaignRecord, CaseRound
 from weir.results.delay import Ipdv, Jitter, Latency, Pdv
 from weir.results.document import Document
 from weir.results.fingerprint import Fingerprint, MachineBest
@@ -252,6 +253,8 @@ class Case(Record):
     """A live migration under load, likewise."""
     records: dict[str, dict[str, Any]] = {}
     """What other procedures found, each in the shape that its name stands for."""
+    rounds: list[CaseRound] = []
+    """What each round measured, of a case that had several; the rest is what they say together."""
     problem: str | None = None
     """Why the case was given up."""
     seconds: float = 0.0
@@ -328,7 +331,7 @@ class Result(Document):
     spec_sha256: str
     """Hash of the resolved lab."""
     seed: int
-    """Seed of everything random."""
+    """Seed of everything random in the traffic."""
     started_at: str
     """Time in RFC 3339, UTC."""
     finished_at: str | None = None
@@ -336,6 +339,8 @@ class Result(Document):
     """Time that the run took."""
     interrupted: bool = False
     """Stopped early; what had finished is here."""
+    campaign: CampaignRecord | None = None
+    """How a run of a lab went through its points; None: of other procedures, and of older results."""
     baseline: str
     """The technology, or variant, that ratios refer to."""
     fingerprint: Fingerprint

@@ -122,6 +122,41 @@ class Store(Database):
             row = self._open_case(session, setup, case.frame)
             return [] if row is None else intervals_of(session, row, Result.VERSION)
 
+    def reopen_run(self, run_id: str) -> tuple[Result, list[int]]:
+        """A run that goes on, and the numbers of its setups, in order. Trials of cases that were still
+        measured when it was killed are removed: these begin anew."""
+        with self.session(writing=True) as session:
+            run = self.run_of(session, run_id)
+            modernise(session, run)
+            numbers = list(
+                session.scalars(
+                    select(SetupRow.number).where(SetupRow.run == run.number).order_by(SetupRow.number)
+                )
+            )
+            session.execute(delete(CaseRow).where(CaseRow.setup.in_(numbers), CaseRow.finished.is_(False)))
+        result = self.load(run_id)
+        result.interrupted, result.finished_at = False, None
+        self.update(result)
+        return result, numbers
+
+    def remove_case(self, setup: int, frame: str) -> None:
+        """All that is stored of it: it is measured anew."""
+        with self.session(writing=True) as session:
+            session.execute(delete(CaseRow).where(CaseRow.setup == setup, CaseRow.frame == frame))
+
+    def unfinished_of(self, spec_sha256: str) -> str | None:
+        """The newest run of that lab, where it is a campaign that was killed or is still measured."""
+        wanted = select(RunRow.document).order_by(RunRow.number.desc()).limit(REMEMBERED_RUNS)
+        with self.session() as session:
+            documents = session.scalars(wanted).all()
+        for document in documents:
+            with suppress(ValueError, KeyError, TypeError):  # one that another Weir wrote
+                run = json.loads(document)
+                if run["spec_sha256"] == spec_sha256:
+                    killed = run["finished_at"] is None and not run["interrupted"] and run.get("campaign")
+                    return str(run["id"]) if killed else None
+        return None
+
     def reopen_soak(self, run_id: str) -> int:
         """The number of the setup whose soak goes on; its case is unfinished again. StoreError: no soak."""
         with self.session(writing=True) as session:
@@ -174,7 +209,8 @@ class Store(Database):
         return best
 
     def seconds_of(self, spec_sha256: str, cpu: str, cores: int) -> Sequence[float]:
-        """What the newest runs of that lab took on such a machine, newest first; without interrupted ones."""
+        """What the newest runs of that lab took on such a machine, newest first; without those that
+        ended early."""
         wanted = select(RunRow.document).order_by(RunRow.number.desc()).limit(REMEMBERED_RUNS)
         with self.session() as session:
             documents = session.scalars(wanted).all()
@@ -183,7 +219,9 @@ class Store(Database):
             with suppress(ValueError, KeyError, TypeError):  # one that another Weir wrote
                 run = json.loads(document)
                 same = (run["spec_sha256"], run["fingerprint"]["cpu"], run["fingerprint"]["cores"])
-                if same == (spec_sha256, cpu, cores) and run["finished_at"] and not run["interrupted"]:
+                whole = run["finished_at"] and not run["interrupted"]
+                whole = whole and not (run.get("campaign") or {}).get("left_out")
+                if same == (spec_sha256, cpu, cores) and whole:
                     found.append(float(run["seconds"]))
         return found
 

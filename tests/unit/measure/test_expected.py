@@ -12,7 +12,7 @@ from weir.lab.measure import CurveOptions, Goal, Measure, TrialOptions
 from weir.measure import measure_setup, no_counters
 from weir.measure.experiment import BUILDING_S, DECIDING_FEWEST, TRIAL_TAKES_S, expected_s
 from weir.measure.one_case import OnChain, Time
-from weir.procedures.throughput.command import SPREAD
+from weir.procedures.throughput.expected_command import SPREAD
 
 QUICK = Measure(
     trial=TrialOptions(duration_s=0.1, duration_sum_s=0.3, drain_ms=30),

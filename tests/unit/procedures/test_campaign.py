@@ -35,7 +35,7 @@ class Told:
     def event(self, event: Event) -> None: ...
     def case(self, case: Case) -> None: ...
 
-    def planned(self, cases: int) -> None:
+    def planned(self, cases: int, budget_s: float | None = None) -> None:  # noqa: ARG002
         self.counts.append(("planned", cases))
 
     def skipped(self, cases: int) -> None:

@@ -14,12 +14,12 @@ from weir.fabric.function.connections import forget
 from weir.lab import Lab
 from weir.lab.frames import CONNECTIONS, mean_frame_bytes
 from weir.lab.ways import Way
-from weir.measure.one_case import PhaseStarted
+from weir.measure.one_case import INTERRUPTED, PhaseStarted
 from weir.measure.outside import NOTHING
 from weir.measure.tester import ANNOUNCE_FRAMES, no_counters
 from weir.measure.trial import PortGoneError
 from weir.plan.connections import connections
-from weir.procedures.campaign import Campaign, CampaignProgress
+from weir.procedures.campaign import Asked, Campaign, CampaignProgress
 from weir.procedures.connections.measure import UNITS, Alone, ConnectionMeasurer
 from weir.procedures.connections.sessions import Sessions
 from weir.procedures.driver import RunningChain, new_id, running
@@ -44,8 +44,11 @@ class ConnectionsCampaign(Campaign):
         store: Store,
         progress: CampaignProgress,
         reports: ReportFolder | None = None,
+        asked: Asked | None = None,
     ) -> None:
-        super().__init__(lab, compared, quick=quick, store=store, progress=progress, reports=reports)
+        super().__init__(
+            lab, compared, quick=quick, store=store, progress=progress, reports=reports, asked=asked
+        )
         # By port kind, and by variant.
         self._alone: dict[tuple[str, str | None], Alone] = {}
 
@@ -72,7 +75,7 @@ class ConnectionsCampaign(Campaign):
             self._record(result, visited, chain)
             began = time.monotonic()
             measurer = self._measurer(way, chain, "search")
-            problem: str | None = "Interrupted before it was finished."
+            problem: str | None = INTERRUPTED
             try:
                 problem = measurer.measure(self._alone[topology.ports[0].kind, way.variant])
             except PortGoneError as gone:
@@ -90,7 +93,7 @@ class ConnectionsCampaign(Campaign):
                     problem=problem,
                     seconds=time.monotonic() - began,
                 )
-                self._store.add_case(visited.number, visited.add(case, None, self._state))
+                self._keep_case(result, visited, case)
             self._finished += 1
             self._progress.case(case)
             for one in measurer.record.found:

@@ -10,7 +10,7 @@ from typing import Any
 from weir.base.topology import Topology
 from weir.lab import Lab
 from weir.lab.ways import Way
-from weir.procedures.campaign import Campaign, CampaignProgress
+from weir.procedures.campaign import Asked, Campaign, CampaignProgress
 from weir.procedures.outputs import ReportFolder
 from weir.procedures.replay.measure import measure_replay
 from weir.results.result import Ceiling
@@ -29,6 +29,7 @@ class ReplayCampaign(Campaign):
         store: Store,
         progress: CampaignProgress,
         reports: ReportFolder | None = None,
+        asked: Asked | None = None,
     ) -> None:
         capture = lab.traffic.capture
         assert capture is not None
@@ -42,6 +43,7 @@ class ReplayCampaign(Campaign):
             progress=progress,
             measuring=measuring,
             reports=reports,
+            asked=asked,
         )
 
     def _calibrated(self, way: Way, topology: Topology) -> dict[str, Ceiling]:  # noqa: ARG002

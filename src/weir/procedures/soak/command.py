@@ -86,7 +86,8 @@ def soak(
     from weir.procedures.driver import planned
     from weir.procedures.soak.progress import SoakProgress
     from weir.procedures.soak.run import SoakCampaign
-    from weir.procedures.soak.segment import soak_of, stored_lab
+    from weir.procedures.soak.segment import soak_of
+    from weir.procedures.stored_result import stored_lab
     from weir.report.blocks import new_console
     from weir.store.store import Store
 

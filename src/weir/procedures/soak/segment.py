@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -234,11 +233,6 @@ def _waiting(client: DataPlaneClient) -> Callable[[float], bool]:
         return False
 
     return wait
-
-
-def stored_lab(result: Result) -> Lab:
-    """The lab of a stored run, as it was resolved then."""
-    return Lab.model_validate_json(json.dumps(result.spec), by_name=True, by_alias=True)
 
 
 def soak_of(result: Result) -> Case | None:

@@ -3,19 +3,20 @@
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Sequence
+import dataclasses
+import secrets
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from weir.cli.exits import INTERRUPTED, failed, judged
+from weir.cli.exits import INTERRUPTED, USAGE, CommandError, failed, judged
 from weir.cli.labfile import (
     Chains,
     Frames,
-    LabPath,
     Part,
     Quick,
     Technologies,
@@ -23,42 +24,83 @@ from weir.cli.labfile import (
     Wait,
     compared_here,
     own_cores,
+    ways_here,
 )
+from weir.cli.quantities import seconds
 from weir.cli.stored import (
     JsonResult,
     ReportFolder,
     StoreLocation,
     check_reports,
     report_folder,
+    stored,
     write_reports,
 )
+from weir.procedures.throughput.expected_command import Planned, expected, json_planned, order_text, planned
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from weir.lab import Lab
     from weir.lab.ways import Way
-    from weir.results.result import Case
+    from weir.procedures.campaign import Asked
+    from weir.results.result import Case, Result
+    from weir.store.store import Store
 
 
-SPREAD = 1.3
-"""By how much a run may take longer, or shorter, than one before it."""
-CONNECTION_TRIALS = 15
-"""Of a search for a goal of connections, about."""
-SHORTEST = 0.45
-"""Of what all trials of connections would take if none were spared."""
-BUSY = 0.5
-"""Load average from which others' programs are named beside the time that is expected."""
+GO_ON = "weir run --resume"
+BUDGET_LEAST_S, BUDGET_MOST_S = 10.0, 7 * 24 * 3600.0
+REPEAT_MOST = 100
+SEEDS = 1_000_000
+"""Of orders that are drawn: short enough to be typed again."""
 
 
 def run(
-    lab_path: LabPath,
+    lab_path: Annotated[
+        Path | None,
+        typer.Argument(metavar="LAB", help="A lab file, or a directory that holds one as lab.yml."),
+    ] = None,
     *,
     technology: Technologies = None,
     variant: Variants = None,
     chain: Chains = None,
     frame: Frames = None,
     quick: Quick = False,
+    repeat: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=REPEAT_MOST,
+            metavar="N",
+            help="Build and measure everything in so many rounds; absent: the lab's measure.rounds.",
+        ),
+    ] = None,
+    shuffle: Annotated[
+        bool, typer.Option("--shuffle", help="Each round in a random order, instead of there and back.")
+    ] = False,
+    shuffle_seed: Annotated[
+        int | None,
+        typer.Option(
+            min=0, max=2**63 - 1, metavar="SEED", help="Shuffle as that seed does; absent: one is drawn."
+        ),
+    ] = None,
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Begin nothing that would take the run beyond this, 10s to 168h: each case twice, then "
+            "what is known least exactly. Absent: as long as it takes.",
+        ),
+    ] = None,
+    resume: Annotated[
+        str | None,
+        typer.Option(metavar="RUN", help="Go on with this interrupted run instead; `latest` will do."),
+    ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would be measured, and about how long it takes.")
+        bool,
+        typer.Option(
+            "--dry-run", help="Show what would be measured, in which order, and about how long it takes."
+        ),
     ] = False,
     as_json: JsonResult = False,
     wait: Wait = False,
@@ -70,25 +112,34 @@ def run(
     from weir import fabric
     from weir.cli.progress import Progress
     from weir.lab.of_tenants import has_tenants
-    from weir.procedures.campaign import Campaign
+    from weir.procedures.campaign import Asked, Campaign
     from weir.procedures.driver import all_planned
-    from weir.procedures.stored_result import seconds_before
     from weir.report.blocks import new_console
     from weir.store.store import Store
 
-    if has_tenants(lab_path):
-        chosen = {"--technology": technology, "--variant": variant, "--chain": chain, "--frame": frame}
+    of_chains = {"--technology": technology, "--variant": variant, "--chain": chain, "--frame": frame}
+    of_new = {"--repeat": repeat, "--shuffle": shuffle or None, "--shuffle-seed": shuffle_seed}
+    budget_s = None if budget is None else seconds("--budget", budget, BUDGET_LEAST_S, BUDGET_MOST_S)
+    if lab_path is not None and has_tenants(lab_path):
+        _refuse(of_new | {"--budget": budget, "--resume": resume}, "is of chains, and the lab has tenants")
         import_module("weir.procedures.tenants.command").run_tenants(
-            lab_path, chosen,
+            lab_path, of_chains,
             quick=quick, dry_run=dry_run, as_json=as_json, wait=wait, output=output, store=store,
         )  # fmt: skip
         return
     console = new_console(stderr=as_json)
-    part = Part(technology, variant, chain, frame)
-    lab, compared = part.of(*compared_here(lab_path, quick=quick))
+    if resume is not None:
+        given = of_chains | of_new | {"--quick": quick or None}
+        _refuse(given, "was said when the run began, and --resume goes on with that")
+        plan = _resumed(resume, lab_path, budget_s, store)
+    else:
+        seed = secrets.randbelow(SEEDS) if shuffle and shuffle_seed is None else shuffle_seed
+        part = Part(technology, variant, chain, frame)
+        plan = _new(lab_path, part, repeat, Asked(seed, budget_s), quick=quick)
+    lab, compared = plan.lab, plan.compared
     if dry_run:
         before = _before(lab, store)
-        print(_json_planned(lab, compared, before) if as_json else _planned(lab, compared, before))
+        print(json_planned(plan, before) if as_json else planned(plan, before))
         return
     fabric.require_root()
     check_reports(output)
@@ -97,13 +148,31 @@ def run(
         Store(store) as database,
         Progress() as progress,
     ):
-        progress.say(_expected(lab, compared, seconds_before(database, lab)))
+        for line in _first_lines(plan, database):
+            progress.say(line)
         own = _own_campaign(lab)
         makes = own.CAMPAIGN if own is not None else Campaign
         kept = report_folder(output)
-        result = makes(lab, compared, quick=quick, store=database, progress=progress, reports=kept).run()
+        result = makes(
+            lab, compared,
+            quick=quick or plan.quick, store=database, progress=progress, reports=kept, asked=plan.asked,
+        ).run()  # fmt: skip
     stems = {"html": "report", "markdown": "report", "json": "result", "csv": "throughput"}
     write_reports(result, output, stems, console, as_json=as_json, store=store)
+    _point_on(result, console, store)
+    _judge(lab, result, own)
+
+
+def _point_on(result: Result, console: Console, store: str | None) -> None:
+    """To how a run goes on that has left something out."""
+    if result.campaign is not None and result.campaign.left_out:
+        place = f" --store {shlex.quote(store)}" if store is not None else ""
+        more = " --budget TIME" if result.campaign.budget_s is not None and not result.interrupted else ""
+        console.print(f"go on: {GO_ON} {result.id}{place}{more}", soft_wrap=True, markup=False)
+
+
+def _judge(lab: Lab, result: Result, own: Any) -> None:
+    """Ends the command with the exit code of its result. `own`: the module of its own procedure, if any."""
     if result.interrupted:
         raise typer.Exit(INTERRUPTED)
     cases = [case for _, case in result.cases()]
@@ -119,6 +188,82 @@ def run(
         lacking = "no case has a rate" if lab.measure.goals else "no delay was measured"
         failed(f"{lacking}{_because(cases)}")
     judged([one for _, case in result.cases() for one in case.verdicts])
+
+
+def _first_lines(plan: Planned, database: Store) -> Iterator[str]:
+    """What a run says before it begins."""
+    from weir.base.record import spec_sha256
+    from weir.procedures.stored_result import seconds_before
+
+    if plan.asked.resumed is None:
+        killed = database.unfinished_of(spec_sha256(plan.lab))
+        if killed is not None:
+            yield f"run {killed} of this lab was killed, or is still measured: `{GO_ON} {killed}`"
+        yield from order_text(plan)
+    yield expected(plan, seconds_before(database, plan.lab))
+
+
+def _new(lab_path: Path | None, part: Part, repeat: int | None, asked: Asked, *, quick: bool) -> Planned:
+    if lab_path is None:
+        raise CommandError("expected a LAB, or --resume RUN", USAGE)
+    lab, compared = _repeated(*part.of(*compared_here(lab_path, quick=quick)), repeat)
+    return Planned(lab, compared, asked, repeated=repeat is not None)
+
+
+def _refuse(given: Mapping[str, object], why: str) -> None:
+    named = [name for name, value in given.items() if value is not None]
+    if named:
+        raise CommandError(f"{', '.join(named)}: {why}; leave it away", USAGE)
+
+
+def _repeated(lab: Lab, compared: Sequence[Way], rounds: int | None) -> tuple[Lab, tuple[Way, ...]]:
+    """In so many rounds; CommandError for traffic that is measured in one."""
+    from weir.lab.traffic_check import traffic_complaints
+
+    if rounds is None:
+        return lab, tuple(compared)
+
+    def repeated(one: Lab) -> Lab:
+        return one.model_copy(update={"measure": one.measure.model_copy(update={"rounds": rounds})})
+
+    for complaint in traffic_complaints(repeated(lab)):
+        if complaint.path == ("measure", "rounds"):
+            message = f"--repeat {rounds}: measure.rounds {complaint.message}; expected {complaint.expected}"
+            raise CommandError(message, USAGE)
+    return repeated(lab), tuple(dataclasses.replace(way, lab=repeated(way.lab)) for way in compared)
+
+
+def _resumed(run: str, lab_path: Path | None, budget_s: float | None, store: str | None) -> Planned:
+    """What is left of a stored run. CommandError, ResumeError."""
+    from weir.procedures.campaign import Asked
+    from weir.procedures.resuming import (
+        budget_left_s,
+        campaign_of,
+        measured,
+        require_same,
+        require_same_machine,
+    )
+    from weir.procedures.stored_result import stored_lab
+
+    result = stored(run, store)
+    seed = campaign_of(result).seed
+    require_same_machine(result)
+    lab = stored_lab(result)
+    if lab_path is not None:
+        whole, compared = compared_here(lab_path, quick=result.quick)
+        if whole.name == lab.name:
+            frames, chains = map(str, lab.traffic.frames), (one.name for one in lab.chains())
+            part = Part(lab.technology, list(lab.variants) or None, list(chains), list(frames))
+            try:
+                whole, compared = _repeated(*part.of(whole, compared), lab.measure.rounds)
+            except CommandError as error:
+                message = f"{lab_path} has changed since run {result.id} began: {error}"
+                raise CommandError(message, USAGE) from error
+        require_same(result, whole, str(lab_path))
+    else:
+        compared = ways_here(lab)
+    asked = Asked(seed, budget_left_s(result, budget_s), result.id)
+    return Planned(lab, compared, asked, measured(result), quick=result.quick)
 
 
 def _own_campaign(lab: Lab) -> Any:
@@ -145,98 +290,3 @@ def _before(lab: Lab, location: str | None) -> Sequence[float]:
             return seconds_before(database, lab)
     except StoreError:
         return ()
-
-
-def _planned(lab: Lab, compared: Sequence[Way], before: Sequence[float]) -> str:
-    from weir.procedures.driver import refused
-
-    frames = ", ".join(str(frame) for frame in lab.traffic.frames)
-    lines = [f"{lab.title or lab.name}: nothing was measured; of each, with frames of {frames}:"]
-    whys = {(way.name, chain.name): refused(way, chain) for way in compared for chain in way.lab.chains()}
-    reasons = set(whys.values())
-    same = reasons.pop() if len(reasons) == 1 else None
-    for (way_name, chain_name), why in whys.items():
-        own = f"  left out here: {why}" if why is not None and same is None else ""
-        lines.append(f"  {way_name} {chain_name}{own}")
-    lines += [f"all are left out here: {same}"] if same is not None else []
-    return "\n".join([*lines, _expected(lab, compared, before)])
-
-
-def _json_planned(lab: Lab, compared: Sequence[Way], before: Sequence[float]) -> str:
-    from weir.procedures.driver import refused
-
-    return json.dumps(
-        {
-            "lab": lab.name,
-            "baseline": lab.baseline,
-            "frames": [str(frame) for frame in lab.traffic.frames],
-            "setups": [
-                {
-                    "name": way.name,
-                    "technology": way.technology,
-                    "chain": chain.name,
-                    "refused": refused(way, chain),
-                }
-                for way in compared
-                for chain in way.lab.chains()
-            ],
-            "expected_s": round(_expected_s(lab, compared)),
-            "expected_range_s": [round(one) for one in range_s(lab, compared, before)],
-        },
-        indent=2,
-    )
-
-
-def _connections_s(lab: Lab) -> float | None:
-    """Of a case of connections, if none of its trials is spared; None: it is of packets."""
-    if (wanted := lab.traffic.connections) is None:
-        return None
-    return lab.measure.repeats * len(wanted.goals) * CONNECTION_TRIALS * wanted.trial_s
-
-
-def _expected_s(lab: Lab, compared: Sequence[Way], *, steady: bool = False) -> float:
-    """Of the lab on a quiet machine, without what is measured again. `steady`: where searches are short."""
-    from weir.measure.experiment import DECIDING_FEWEST, DECIDING_MOST, expected_s
-
-    ways = [way for way in compared if way.refused is None]
-    each = len(lab.traffic.frames) * lab.measure.rounds
-    cases = [len(way.lab.chains()) * each for way in ways]
-    if (each_s := _connections_s(lab)) is not None:
-        return each_s * (SHORTEST * SPREAD if steady else 1.0) * sum(cases)
-    loads = DECIDING_FEWEST if steady else DECIDING_MOST
-    every = zip(ways, cases, strict=True)
-    return sum(expected_s(way.lab.measure, loads) * count for way, count in every)
-
-
-def range_s(lab: Lab, compared: Sequence[Way], before: Sequence[float]) -> tuple[float, float]:
-    """The shortest and the longest that is expected; `before`: what runs of the same lab took here."""
-    if before:
-        return min(before) / SPREAD, max(before) * SPREAD
-    return _expected_s(lab, compared, steady=True) / SPREAD, _expected_s(lab, compared)
-
-
-def _expected(lab: Lab, compared: Sequence[Way], before: Sequence[float]) -> str:
-    """How much there is to do, and about how long that takes."""
-    from weir.cli.progress import rough, span
-
-    ways = [way for way in compared if way.refused is None]
-    cases = sum(len(way.lab.chains()) for way in ways) * len(lab.traffic.frames)
-    rounds = lab.measure.rounds
-    what = f"{cases} {'case' if cases == 1 else 'cases'}" + (
-        f", each in {rounds} rounds" if rounds > 1 else ""
-    )
-    said = f"{what}: expected to take {span(*range_s(lab, compared, before))}"
-    if before:
-        runs = "run" if len(before) == 1 else f"{len(before)} runs"
-        return f"{said}, by the last {runs} of this lab here{_beside()}"
-    again = lab.measure.revisit_s
-    more = f", and up to {rough(again)} more for what the machine was in a worse state for" if again else ""
-    return f"{said}{more}{_beside()}"
-
-
-def _beside() -> str:
-    """What is known beforehand of others that will make it longer, by the load of the last minute."""
-    load, cpus = os.getloadavg()[0], len(os.sched_getaffinity(0))
-    if load < BUSY:
-        return ""
-    return f"; longer beside the programs that run here now (load {load:.1f} on {cpus} CPUs)"

@@ -219,6 +219,8 @@ def _notices(result: Result) -> Iterator[tuple[str, list[str]]]:
     yield "Interrupted.", stopped if result.interrupted else []
     unfinished = result.finished_at is None and not result.interrupted
     yield "Not finished.", ["What is stored so far is below."] if unfinished else []
+    left_out = summary.left_out(result)
+    yield "Not whole.", [left_out] if left_out is not None else []
     for name, missing in summary.refusals(result):
         yield f"{name} was left out.", [missing]
     yield "Noisy machine.", noise.sentences(result)

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether an interrupted run of a lab may be gone on with here, and what is left of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from weir import fabric
+from weir.base.error import USAGE, WeirError
+from weir.base.record import spec_sha256
+from weir.lab import Lab
+from weir.measure.one_case import INTERRUPTED
+from weir.procedures.rounds import rounds_of
+from weir.results.campaign import CampaignRecord
+from weir.results.result import Result
+from weir.store.rows import UNFINISHED
+
+_SAME = {"host": "host", "cpu": "CPU", "cores": "number of cores", "kernel": "kernel"}
+"""Of the fingerprint: what rounds of one run must share, by its words."""
+
+
+class ResumeError(WeirError):
+    """The run cannot be gone on with; says why and what to do."""
+
+    exit_code = USAGE
+
+
+def campaign_of(result: Result) -> CampaignRecord:
+    """Of a stored run that something is left of. ResumeError."""
+    found = result.campaign
+    if found is None:
+        raise ResumeError(
+            f"run {result.id} is none of `weir run` that can be gone on with (a soak goes on with `weir soak "
+            "--resume`); begin a new one"
+        )
+    if result.finished_at is not None and not result.interrupted and not found.left_out:
+        raise ResumeError(
+            f"run {result.id} has measured all its {found.points} points: nothing is left; begin a new run, "
+            "without --resume"
+        )
+    return found
+
+
+def require_same(result: Result, lab: Lab, named: str) -> None:
+    """ResumeError unless the lab `named` is the one of the run: as a whole, with its defaults."""
+    if lab.name != result.lab:
+        raise ResumeError(
+            f"{named} is lab {lab.name}, and run {result.id} is of lab {result.lab}; name that, or leave LAB "
+            "away to go on with the stored one"
+        )
+    if spec_sha256(lab) != result.spec_sha256:
+        raise ResumeError(
+            f"{named} is not the lab of run {result.id}: it has changed since; leave LAB away to go on with "
+            "the stored one, or begin a new run"
+        )
+
+
+def require_same_machine(result: Result) -> None:
+    """ResumeError on another machine, kernel or Weir: rounds of both are not samples of one thing."""
+    here, there = fabric.fingerprint(0, "unknown", {}), result.fingerprint
+    for field, words in _SAME.items():
+        was, now = getattr(there, field), getattr(here, field)
+        if was != now:
+            raise ResumeError(
+                f"run {result.id} was begun with another {words}: {was}; here it is {now}. Rounds of both do "
+                "not belong together: begin a new run, and `weir compare` them"
+            )
+    was, now = there.versions.get("weir", result.weir), here.versions.get("weir", result.weir)
+    if was != now:
+        raise ResumeError(f"run {result.id} was begun by Weir {was}, and this is {now}; begin a new run")
+
+
+def budget_left_s(result: Result, budget_s: float | None) -> float | None:
+    """`budget_s`: what is given now; None: what is left of the run's own, if it has one. ResumeError where
+    nothing is."""
+    own_s = campaign_of(result).budget_s
+    if budget_s is not None or own_s is None:
+        return budget_s
+    if own_s <= result.seconds or (campaign_of(result).left_out and not result.interrupted):
+        raise ResumeError(
+            f"run {result.id} has used its budget of {own_s / 60:g} min; say with --budget how much longer "
+            "it may take"
+        )
+    return own_s - result.seconds
+
+
+def measured(result: Result) -> dict[tuple[str, str, str], int]:
+    """Rounds that came to their end: by technology or variant, chain and frame."""
+    found: Counter[tuple[str, str, str]] = Counter()
+    for setup, case in result.cases():  # of a killed run one frame may be there twice: its new round apart
+        found[setup.name, setup.chain, case.frame] += sum(
+            one.problem not in (INTERRUPTED, UNFINISHED) for one in rounds_of(case)
+        )
+    return found

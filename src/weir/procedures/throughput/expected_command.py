@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `weir run` is about to do: in which order, and how long it is expected to take."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from weir.procedures.order import BLOCKS, Order, Visit
+
+if TYPE_CHECKING:
+    from weir.lab import Lab
+    from weir.lab.ways import Way
+    from weir.procedures.campaign import Asked
+
+SPREAD = 1.3
+"""By how much a run may take longer, or shorter, than one before it."""
+CONNECTION_TRIALS = 15
+"""Of a search for a goal of connections, about."""
+SHORTEST = 0.45
+"""Of what all trials of connections would take if none were spared."""
+CLOCK_FROM_S = 3600.0
+"""How long a run must be for its end to be told by the clock."""
+BUSY = 0.5
+"""Load average from which others' programs are named beside the time that is expected."""
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A run that is about to begin, or to go on."""
+
+    lab: Lab
+    compared: Sequence[Way]
+    asked: Asked
+    done: Mapping[tuple[str, str, str], int] = field(default_factory=dict)
+    """Rounds that are measured already: by technology or variant, chain and frame."""
+    quick: bool = False
+    """Of a run that goes on."""
+    repeated: bool = False
+    """How many rounds was said beside the lab."""
+
+    @property
+    def possible(self) -> list[tuple[str, str]]:
+        """Set-ups that this machine can run, as far as is known beforehand."""
+        return [
+            (way.name, chain.name)
+            for way in self.compared
+            if way.refused is None
+            for chain in way.lab.chains()
+        ]
+
+    @property
+    def cases(self) -> int:
+        """Each frame size of each set-up."""
+        return len(self.possible) * len(self.lab.traffic.frames)
+
+    @property
+    def left_share(self) -> float:
+        """Of all points."""
+        points = self.cases * self.lab.measure.rounds
+        frames = [str(frame) for frame in self.lab.traffic.frames]
+        most = self.lab.measure.rounds
+        done = sum(min(most, self.done.get((*key, one), 0)) for key in self.possible for one in frames)
+        return 1 - done / points if points else 0.0
+
+    @property
+    def order(self) -> Order:
+        """The whole, as the run has it."""
+        keys = [(way.name, chain.name) for way in self.compared for chain in way.lab.chains()]
+        rounds, limited = self.lab.measure.rounds, self.asked.budget_s is not None
+        return Order(keys, rounds, seed=self.asked.seed, widest_first=limited)
+
+    def visits(self) -> Iterator[Visit]:
+        """Those that are left, as far as their order is known."""
+        frames = [str(frame) for frame in self.lab.traffic.frames]
+        for visit in self.order.blocks():
+            if visit.setup in self.possible and any(
+                self.done.get((*visit.setup, frame), 0) <= visit.round for frame in frames
+            ):
+                yield visit
+
+
+def order_text(plan: Planned) -> Iterator[str]:
+    """In which order, where it is not the lab's own."""
+    asked, rounds = plan.asked, plan.lab.measure.rounds
+    if asked.seed is not None:
+        yield f"order: random within each round; --shuffle-seed {asked.seed} gives it again"
+    if asked.budget_s is not None and rounds > BLOCKS:
+        yield (
+            f"order: {BLOCKS} rounds of everything; then, while the budget lasts, what is known least "
+            f"exactly, up to {rounds} rounds of each"
+        )
+
+
+def _order_lines(plan: Planned) -> Iterator[str]:
+    yield from order_text(plan)
+    asked = plan.asked
+    if plan.repeated or (asked.seed, asked.budget_s, asked.resumed) != (None, None, None):
+        for number, visits in groupby(plan.visits(), lambda visit: visit.round):
+            yield f"  round {number + 1}: {', '.join(' '.join(visit.setup) for visit in visits)}"
+
+
+def planned(plan: Planned, before: Sequence[float]) -> str:
+    """What --dry-run says."""
+    from weir.procedures.driver import refused
+
+    lab, compared = plan.lab, plan.compared
+
+    frames = ", ".join(str(frame) for frame in lab.traffic.frames)
+    lines = [f"{lab.title or lab.name}: nothing was measured; of each, with frames of {frames}:"]
+    whys = {(way.name, chain.name): refused(way, chain) for way in compared for chain in way.lab.chains()}
+    reasons = set(whys.values())
+    same = reasons.pop() if len(reasons) == 1 else None
+    for (way_name, chain_name), why in whys.items():
+        own = f"  left out here: {why}" if why is not None and same is None else ""
+        lines.append(f"  {way_name} {chain_name}{own}")
+    lines += [f"all are left out here: {same}"] if same is not None else []
+    return "\n".join([*lines, *_order_lines(plan), expected(plan, before)])
+
+
+def json_planned(plan: Planned, before: Sequence[float]) -> str:
+    """The same for programs."""
+    from weir.procedures.driver import refused
+
+    lab, compared = plan.lab, plan.compared
+
+    return json.dumps(
+        {
+            "lab": lab.name,
+            "baseline": lab.baseline,
+            "frames": [str(frame) for frame in lab.traffic.frames],
+            "setups": [
+                {
+                    "name": way.name,
+                    "technology": way.technology,
+                    "chain": chain.name,
+                    "refused": refused(way, chain),
+                }
+                for way in compared
+                for chain in way.lab.chains()
+            ],
+            "rounds": lab.measure.rounds,
+            "seed": plan.asked.seed,
+            "budget_s": plan.asked.budget_s,
+            "order": [
+                {"name": visit.setup[0], "chain": visit.setup[1], "round": visit.round}
+                for visit in plan.visits()
+            ],
+            "order_by_measurement": plan.order.later,
+            "expected_s": round(plan.left_share * _expected_s(lab, compared)),
+            "expected_range_s": [round(plan.left_share * one) for one in range_s(lab, compared, before)],
+        },
+        indent=2,
+    )
+
+
+def _connections_s(lab: Lab) -> float | None:
+    """Of a case of connections, if none of its trials is spared; None: it is of packets."""
+    if (wanted := lab.traffic.connections) is None:
+        return None
+    return lab.measure.repeats * len(wanted.goals) * CONNECTION_TRIALS * wanted.trial_s
+
+
+def _expected_s(lab: Lab, compared: Sequence[Way], *, steady: bool = False) -> float:
+    """Of the lab on a quiet machine, without what is measured again. `steady`: where searches are short."""
+    from weir.measure.experiment import DECIDING_FEWEST, DECIDING_MOST, expected_s
+
+    ways = [way for way in compared if way.refused is None]
+    each = len(lab.traffic.frames) * lab.measure.rounds
+    cases = [len(way.lab.chains()) * each for way in ways]
+    if (each_s := _connections_s(lab)) is not None:
+        return each_s * (SHORTEST * SPREAD if steady else 1.0) * sum(cases)
+    loads = DECIDING_FEWEST if steady else DECIDING_MOST
+    every = zip(ways, cases, strict=True)
+    return sum(expected_s(way.lab.measure, loads) * count for way, count in every)
+
+
+def range_s(lab: Lab, compared: Sequence[Way], before: Sequence[float]) -> tuple[float, float]:
+    """The shortest and the longest that is expected; `before`: what runs of the same lab took here."""
+    if before:
+        return min(before) / SPREAD, max(before) * SPREAD
+    return _expected_s(lab, compared, steady=True) / SPREAD, _expected_s(lab, compared)
+
+
+def expected(plan: Planned, before: Sequence[float]) -> str:
+    """How much there is to do, and about how long that takes."""
+    from weir.cli.progress import rough, span
+
+    lab, share = plan.lab, plan.left_share
+    rounds, cases = lab.measure.rounds, plan.cases
+    what = f"{cases} {'case' if cases == 1 else 'cases'}" + (
+        f", each in {rounds} rounds" if rounds > 1 else ""
+    )
+    if plan.asked.resumed is not None:
+        left = round(share * cases * rounds)
+        what = f"{what}, of which {left} of {cases * rounds} points are left"
+    shortest_s, longest_s = (share * one for one in range_s(lab, plan.compared, before))
+    said = f"{what}: expected to take {span(shortest_s, longest_s)}"
+    if plan.asked.budget_s is not None:
+        limit = f"; the budget is {rough(plan.asked.budget_s)}"
+        said += limit + (", so not all will be measured" if plan.asked.budget_s < shortest_s else "")
+        shortest_s, longest_s = (min(one, plan.asked.budget_s) for one in (shortest_s, longest_s))
+    if longest_s >= CLOCK_FROM_S:
+        said += f" (until {_clock(shortest_s)} to {_clock(longest_s)})"
+    if before:
+        runs = "run" if len(before) == 1 else f"{len(before)} runs"
+        return f"{said}, by the last {runs} of this lab here{_beside()}"
+    again = lab.measure.revisit_s
+    more = f", and up to {rough(again)} more for what the machine was in a worse state for" if again else ""
+    return f"{said}{more}{_beside()}"
+
+
+def _clock(ahead_s: float) -> str:
+    """ "14:35", or "Thu 14:35" of another day."""
+    now = datetime.now().astimezone()
+    then = now + timedelta(seconds=ahead_s)
+    return f"{then:%H:%M}" if then.date() == now.date() else f"{then:%a %H:%M}"
+
+
+def _beside() -> str:
+    """What is known beforehand of others that will make it longer, by the load of the last minute."""
+    load, cpus = os.getloadavg()[0], len(os.sched_getaffinity(0))
+    if load < BUSY:
+        return ""
+    return f"; longer beside the programs that run here now (load {load:.1f} on {cpus} CPUs)"
