@@ -18,9 +18,10 @@ from scapy.packet import Packet as ScapyPacket
 from tests.polled_core import CORE
 from tests.verbs import command
 from weir import plan
+from weir.base.node import Direction
 from weir.lab import Lab
 from weir.measure.accounting import balance, counted
-from weir.measure.tester import Direction, Stream
+from weir.measure.tester import Stream
 from weir.protocol import DataPlaneClient, DataPlaneError
 from weir.protocol.ledger import NfReport
 from weir.protocol.traffic import TrafficConfigure

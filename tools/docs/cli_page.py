@@ -17,7 +17,7 @@ EXIT_CODES = """\
 |---|---|
 | 0 | done |
 | 1 | the measurement failed, or a service level was missed; `doctor`: something costs speed |
-| 2 | wrong usage, a place for output that is not there, or a lab file with errors; `verify`: its service level could not be judged |
+| 2 | wrong usage, no such place for output, a lab file with errors; `verify`: its level could not be judged |
 | 3 | this machine lacks something, others have its cores, or no file can be written; the message names it |
 | 4 | no service level was missed, but part of one could not be judged (`verify`: 2) |
 | 130 | interrupted by Ctrl-C, SIGTERM or a lost terminal; what had finished is stored |"""
