@@ -32,14 +32,14 @@ def f_seid(ip: str, seid: int) -> ScapyPacket:
     return pfcp.IE_FSEID(v4=1, seid=seid, ipv4=ip)
 
 
-def uplink_pdr(**f_teid: Any) -> ScapyPacket:
+def uplink_pdr(ue: str = UE, **f_teid: Any) -> ScapyPacket:
     """From the gNB; the UPF is to choose the TEID unless another F-TEID is given."""
     chosen = f_teid or {"V4": 1, "CH": 1, "CHID": 1, "choose_id": 5}
     pdi = [
         pfcp.IE_SourceInterface(interface="Access"),
         pfcp.IE_FTEID(**chosen),
         pfcp.IE_NetworkInstance(instance="access"),
-        pfcp.IE_UE_IP_Address(V4=1, ipv4=UE),
+        pfcp.IE_UE_IP_Address(V4=1, ipv4=ue),
     ]
     return pfcp.IE_CreatePDR(
         IE_list=[
@@ -88,13 +88,13 @@ def qer() -> ScapyPacket:
     return pfcp.IE_CreateQER(IE_list=[pfcp.IE_QER_Id(id=21), gates, rates, pfcp.IE_QFI(QFI=5)])
 
 
-def establishment(*without: type[ScapyPacket]) -> ScapyPacket:
+def establishment(*without: type[ScapyPacket], ue: str = UE, **f_teid: Any) -> ScapyPacket:
     """Both directions of a session; without elements of those kinds, inside others too."""
     elements = [
         node(),
         f_seid(SMF, CP_SEID),
-        uplink_pdr(),
-        downlink_pdr(),
+        uplink_pdr(ue, **f_teid),
+        downlink_pdr(ue),
         far(11, "Core"),
         far(12, "Access", outer_header(GNB, 77)),
         qer(),
@@ -109,6 +109,15 @@ def _left(elements: list[ScapyPacket], without: tuple[type[ScapyPacket], ...]) -
         if isinstance(one, pfcp.IE_Compound):
             one.IE_list = _left(list(one.IE_list), without)
     return left
+
+
+def buffering() -> ScapyPacket:
+    """What this UPF cannot."""
+    message = establishment()
+    for one in message.IE_list:
+        if isinstance(one, pfcp.IE_CreateFAR):
+            one.IE_list[1] = pfcp.IE_ApplyAction(BUFF=1, NOCP=1)
+    return message
 
 
 def handover() -> ScapyPacket:
@@ -153,6 +162,10 @@ def requests() -> dict[str, bytes]:
         "handover": of_session(UP_SEID, 4, handover()),
         "without_downlink": of_session(UP_SEID, 5, without_downlink()),
         "deletion": of_session(UP_SEID, 6, pfcp.PFCPSessionDeletionRequest()),
+        "other_ue": of_session(0, 8, establishment(ue="10.46.0.2")),
+        "third_ue": of_session(0, 9, establishment(ue="10.46.0.3")),
+        "teid_of_the_smf": of_session(0, 10, establishment(V4=1, TEID=5, ipv4=UPF)),
+        "buffering": of_session(0, 11, buffering()),
         "no_node_id": of_session(0, 7, establishment(pfcp.IE_NodeId)),
         "no_f_seid": of_session(0, 7, establishment(pfcp.IE_FSEID)),
         "no_far": of_session(0, 7, establishment(pfcp.IE_CreateFAR)),

@@ -9,7 +9,7 @@
 
 #include "protocol.h"
 
-#define PFCP_RESPONSE_BYTES_MAX 512
+#define PFCP_RESPONSE_BYTES_MAX 128 /* an establishment's has 74 */
 
 struct pfcp_writer {
 	size_t bytes;
