@@ -69,6 +69,7 @@ COMMANDS = (
     Command("describe", configuration.Nothing, None),
     Command("configure", configuration.Configure, ledger.Configured),
     Command("nf.command", configuration.NfCommand, None),
+    Command("nf.listen", configuration.NfListen, None),
     Command("nf.report", configuration.NfReportAsked, ledger.NfReport),
     Command("trace", configuration.Trace, ledger.Traced),
     Command("exchange", configuration.Exchange, ledger.Exchanged),
