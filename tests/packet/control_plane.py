@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import secrets
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from pyroute2 import IPRoute
@@ -63,6 +63,12 @@ class ControlPlane:
             return self._socket.recv(4096)
         except TimeoutError:
             return None
+
+    def tell_all(self, many: Sequence[bytes]) -> list[bytes]:
+        """Sends them all, then takes as many answers. TimeoutError: there were fewer."""
+        for message in many:
+            self._socket.send(message)
+        return [self._socket.recv(4096) for _ in many]
 
     def quiet(self, *sent: bytes) -> bool:
         """Nothing answers any of these, though a heartbeat behind them is answered."""
