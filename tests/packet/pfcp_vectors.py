@@ -14,6 +14,7 @@ from scapy.packet import Packet as ScapyPacket
 FOLDER = Path(__file__).resolve().parents[2] / "native" / "nf" / "upf" / "pfcp"
 HEADER = FOLDER / "vectors_test.h"
 CORPUS = FOLDER / "pfcp_fuzz_corpus"
+TALKS = FOLDER / "agent_fuzz_corpus"
 
 SMF, UPF, GNB, OTHER_GNB, UE = "192.0.2.100", "192.0.2.101", "192.0.2.7", "192.0.2.8", "10.46.0.1"
 RECOVERY_S = 3_900_000_000
@@ -192,6 +193,34 @@ def responses() -> dict[str, bytes]:
     }
 
 
+GIVEN_SEID = 2**64 - 1
+"""Stands for the last one that was given out, in inputs of the agent's fuzzing."""
+
+
+def talks() -> dict[str, bytes]:
+    """Datagrams of control plane functions in a row, as inputs that the agent's fuzzing begins from."""
+    known = requests()
+    setup, opening = known["association_setup"], known["establishment"]
+    moving = of_session(GIVEN_SEID, 20, handover())
+    closing = of_session(GIVEN_SEID, 21, without_downlink())
+    deleting = of_session(GIVEN_SEID, 22, pfcp.PFCPSessionDeletionRequest())
+    return {
+        "session": _talk(setup, opening, moving, closing, deleting, known["association_release"]),
+        "repeated": _talk(setup, setup, opening, opening, moving, closing, moving),
+        "released": _talk(setup, opening, known["other_ue"], known["association_release"], opening),
+        "refused": _talk(known["heartbeat"], opening, setup, *known.values()),
+        "strangers": _datagram(0, setup) + _datagram(0, opening) + _datagram(1, moving) + _datagram(1, setup),
+    }
+
+
+def _datagram(sender: int, message: bytes) -> bytes:
+    return bytes([sender]) + len(message).to_bytes(2, "big") + message
+
+
+def _talk(*sent: bytes) -> bytes:
+    return b"".join(_datagram(0, one) for one in sent)
+
+
 def text() -> str:
     """The header of C."""
     lines = [
@@ -215,6 +244,9 @@ def main() -> None:
     CORPUS.mkdir(exist_ok=True)
     for name, message in requests().items():
         (CORPUS / name).write_bytes(message)
+    TALKS.mkdir(exist_ok=True)
+    for name, talk in talks().items():
+        (TALKS / name).write_bytes(talk)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from pathlib import Path
+
 from . import pfcp_vectors
 
 
@@ -10,6 +13,11 @@ def test_the_messages_of_c_tests_are_as_scapy_writes_them() -> None:
     assert pfcp_vectors.HEADER.read_text(encoding="ascii") == pfcp_vectors.text()
 
 
+def contents(folder: Path, names: Iterable[str]) -> dict[str, bytes]:
+    return {name: (folder / name).read_bytes() for name in names}
+
+
 def test_fuzzing_begins_from_every_request() -> None:
-    corpus = {one.name: one.read_bytes() for one in pfcp_vectors.CORPUS.iterdir()}
-    assert {name: corpus.get(name) for name in pfcp_vectors.requests()} == pfcp_vectors.requests()
+    requests, talks = pfcp_vectors.requests(), pfcp_vectors.talks()
+    assert contents(pfcp_vectors.CORPUS, requests) == requests
+    assert contents(pfcp_vectors.TALKS, talks) == talks
