@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "controlled.h"
 #include "port/open.h"
 #include "traffic/connections/connections.h"
 #include "traffic/traffic.h"
@@ -79,6 +80,7 @@ weir_dataplane_reset(void)
 	struct weir_dataplane *plane = &weir_dataplane;
 
 	weir_loops_stop();
+	weir_controlled_close_all();
 	weir_streams_clear();
 	weir_connections_clear();
 	weir_areas_clear();

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/loop.h"
 #include "options_json.h"
 #include "stages.h"
 #include "verbs.h"
@@ -19,43 +18,10 @@ command_named(const struct weir_nf *nf, const char *name)
 	return NULL;
 }
 
-struct change {
-	const struct weir_command *command;
-	const struct weir_named_stage *of;
-	void *prepared;
-};
-
-static void
-commit(void *argument)
-{
-	struct change *change = argument;
-
-	change->command->commit(change->of->stage->state, change->prepared,
-				change->of->chain->flows);
-}
-
-/* One for each state, in `changes`, or none of them: -1 with `error`. */
-static int
-prepare(const struct weir_command *command, const struct weir_named_stage *stages,
-	unsigned int count, const void *arguments, struct change *changes, struct weir_error *error)
-{
-	for (unsigned int i = 0; i < count; i++) {
-		changes[i] = (struct change){.command = command, .of = &stages[i]};
-		if (command->prepare(stages[i].stage->state, arguments, "args",
-				     &changes[i].prepared, error) == 0)
-			continue;
-		while (command->release != NULL && i-- > 0)
-			command->release(changes[i].prepared);
-		return -1;
-	}
-	return 0;
-}
-
 static int
 run(const struct weir_command *command, const struct weir_named_stage *stages, unsigned int count,
     const struct weir_option_values *values, struct weir_error *error)
 {
-	struct change changes[WEIR_WORKERS_MAX];
 	void *arguments = calloc(1, command->arguments_size > 0 ? command->arguments_size : 1);
 	int status;
 
@@ -64,16 +30,9 @@ run(const struct weir_command *command, const struct weir_named_stage *stages, u
 	status = weir_options_parse(command->name, command->options, command->option_count,
 				    values->value, values->count, arguments, "args", error);
 	if (status == 0)
-		status = prepare(command, stages, count, arguments, changes, error);
+		status = weir_stages_change(stages, count, command, arguments, error);
 	free(arguments);
-	if (status < 0)
-		return -1;
-	for (unsigned int i = 0; i < count; i++)
-		weir_area_run(&stages[i].chain->area, commit, &changes[i]);
-	weir_loops_pass(); /* a dispatcher may still read what was taken out */
-	for (unsigned int i = 0; i < count && command->release != NULL; i++)
-		command->release(changes[i].prepared);
-	return 0;
+	return status;
 }
 
 struct nf_command_fields {

@@ -13,6 +13,7 @@
 
 #include "answer.h"
 #include "client.h"
+#include "controlled.h"
 #include "port/device_clock.h"
 #include "server.h"
 #include "timestamps.h"
@@ -57,7 +58,7 @@ listen_on(const char *path, struct weir_error *error)
 int
 weir_serve(const char *path, struct weir_error *error)
 {
-	struct pollfd polled[CLIENTS_MAX + 2];
+	struct pollfd polled[CLIENTS_MAX + 2 + WEIR_CONTROLLED_MAX];
 	int listening = listen_on(path, error);
 	sigset_t signals;
 	int signalled;
@@ -69,7 +70,7 @@ weir_serve(const char *path, struct weir_error *error)
 	sigaddset(&signals, SIGINT);
 	signalled = signalfd(-1, &signals, SFD_CLOEXEC);
 	while (!weir_quit_asked) {
-		unsigned int count = client_count;
+		unsigned int count = client_count, sockets = weir_controlled_count();
 
 		polled[0] = (struct pollfd){.fd = signalled, .events = POLLIN};
 		polled[1] = (struct pollfd){.fd = count < CLIENTS_MAX ? listening : -1,
@@ -77,10 +78,18 @@ weir_serve(const char *path, struct weir_error *error)
 		for (unsigned int i = 0; i < count; i++)
 			polled[i + 2] = (struct pollfd){.fd = clients[i].fd,
 							.events = weir_client_events(&clients[i])};
-		if (poll(polled, count + 2, weir_clocks_follow() ? WEIR_CLOCK_FOLLOW_MS : -1) < 0)
+		for (unsigned int i = 0; i < sockets; i++)
+			polled[count + 2 + i] =
+				(struct pollfd){.fd = weir_controlled_fd(i), .events = POLLIN};
+		if (poll(polled, count + 2 + sockets,
+			 weir_clocks_follow() ? WEIR_CLOCK_FOLLOW_MS : -1) < 0)
 			continue;
 		if (polled[0].revents != 0)
 			break;
+		for (unsigned int i = 0; i < sockets; i++) {
+			if (polled[count + 2 + i].revents != 0)
+				weir_controlled_serve(i);
+		}
 		for (unsigned int i = count; i-- > 0 && !weir_quit_asked;) {
 			if (polled[i + 2].revents != 0 &&
 			    !weir_client_serve(&clients[i], weir_answer))

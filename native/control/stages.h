@@ -22,4 +22,12 @@ struct weir_named_stage {
 int weir_stages_named(const char *area, const char *stage, struct weir_named_stage *stages,
 		      struct weir_error *error);
 
+/*
+ * Runs the command on all these states of a function, each between two batches of its own, or on
+ * none: -1 with `error`.
+ */
+int weir_stages_change(const struct weir_named_stage *stages, unsigned int count,
+		       const struct weir_command *command, const void *arguments,
+		       struct weir_error *error);
+
 #endif

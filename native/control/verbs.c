@@ -97,6 +97,7 @@ static const struct weir_verb *const verbs[] = {
 	&weir_verb_configure,
 	&weir_verb_nf_command,
 	&weir_verb_nf_report,
+	&weir_verb_nf_listen,
 	&weir_verb_trace,
 	&weir_verb_exchange,
 	OWN("start", "Starts the polling loops.", start),

@@ -30,9 +30,10 @@ int weir_verb_run(const struct weir_verb *verb, const json_t *args, json_t **res
 		  struct weir_error *error);
 
 extern const struct weir_verb weir_verb_configure, weir_verb_nf_command, weir_verb_nf_report,
-	weir_verb_trace, weir_verb_exchange, weir_verb_announce, weir_verb_traffic_configure,
-	weir_verb_traffic_start, weir_verb_traffic_result, weir_verb_traffic_so_far,
-	weir_verb_traffic_interval, weir_verb_traffic_finish, weir_verb_traffic_delays,
-	weir_verb_connections_configure, weir_verb_connections_start, weir_verb_connections_result;
+	weir_verb_nf_listen, weir_verb_trace, weir_verb_exchange, weir_verb_announce,
+	weir_verb_traffic_configure, weir_verb_traffic_start, weir_verb_traffic_result,
+	weir_verb_traffic_so_far, weir_verb_traffic_interval, weir_verb_traffic_finish,
+	weir_verb_traffic_delays, weir_verb_connections_configure, weir_verb_connections_start,
+	weir_verb_connections_result;
 
 #endif

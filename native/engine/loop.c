@@ -18,6 +18,10 @@ static struct weir_loop_options started_with;
 /* Between two readings little time must be stolen that no gap shows. */
 #define CORE_TIME_READS_PER_S 250
 
+/* A loop comes by every few microseconds, unless its core is away: who sleeps meanwhile waits for a
+ * hundred. */
+#define CALL_SOON_US 20
+
 static inline void
 keep_time(struct weir_core *core, uint64_t now_tsc)
 {
@@ -142,14 +146,19 @@ void
 weir_area_run(struct weir_area *area, void (*run)(void *argument), void *argument)
 {
 	struct weir_area_call call = {.run = run, .argument = argument};
+	const uint64_t soon_tsc = rte_rdtsc() + rte_get_tsc_hz() / 1000000 * CALL_SOON_US;
 
 	if (!is_polled(area)) {
 		run(argument);
 		return;
 	}
 	__atomic_store_n(&area->call, &call, __ATOMIC_RELEASE);
-	while (__atomic_load_n(&area->call, __ATOMIC_ACQUIRE) != NULL)
-		usleep(50);
+	while (__atomic_load_n(&area->call, __ATOMIC_ACQUIRE) != NULL) {
+		if (rte_rdtsc() < soon_tsc)
+			rte_pause();
+		else
+			usleep(50);
+	}
 }
 
 /* One time-stamp an area: the end of a poll is the beginning of the next. */

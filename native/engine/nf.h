@@ -27,6 +27,7 @@
 
 #define WEIR_BURST 32
 
+struct weir_controller;
 struct weir_flow_cache;
 struct weir_report;
 
@@ -103,6 +104,8 @@ struct weir_nf {
 	void (*fini)(void *state); /* may be NULL */
 	const struct weir_command *commands;
 	unsigned int command_count;
+	/* May be NULL: nobody controls it but by commands. */
+	const struct weir_controller *controller;
 	/* One of these two. Handles one batch in place; what it drops it frees and counts in
 	 * ledger->drops, what it keeps for later it counts in ledger->held. */
 	void (*process)(void *state, struct weir_batch *batch, struct weir_stage_ledger *ledger);

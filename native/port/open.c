@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "open.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <net/if.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -14,6 +11,7 @@
 
 #include "kind.h"
 #include "memory.h"
+#include "netns.h"
 
 static const struct weir_port_kind *const lists[] = {
 	weir_ethdev_kinds,
@@ -88,20 +86,6 @@ kind_of(const struct weir_port_config *config, const char *where, struct weir_er
 	return NULL;
 }
 
-/* Enters the network namespace of that path; -1 with errno. */
-static int
-enter(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	int status;
-
-	if (fd < 0)
-		return -1;
-	status = setns(fd, CLONE_NEWNET);
-	close(fd);
-	return status;
-}
-
 /* Opens the port in the current namespace. */
 static int
 open_here(const struct weir_port_config *config, struct weir_port *port, struct weir_error *error)
@@ -121,27 +105,26 @@ open_here(const struct weir_port_config *config, struct weir_port *port, struct 
 	return status;
 }
 
+struct opening {
+	const struct weir_port_config *config;
+	struct weir_port *port;
+};
+
+static int
+open_there(void *argument, struct weir_error *error)
+{
+	const struct opening *opening = argument;
+
+	return open_here(opening->config, opening->port, error);
+}
+
 static int
 open_in_netns(const struct weir_port_config *config, struct weir_port *port,
 	      struct weir_error *error)
 {
-	int home = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
-	int status;
+	struct opening opening = {config, port};
 
-	if (home < 0 || enter(config->netns) < 0) {
-		status = weir_fail(
-			error, "port_failed", config->name, "the path of a network namespace",
-			"make the namespace first; entering it needs root",
-			"cannot enter network namespace %s: %s", config->netns, strerror(errno));
-	} else {
-		status = open_here(config, port, error);
-		if (setns(home, CLONE_NEWNET) < 0)
-			status = weir_fail(error, "port_failed", config->name, NULL, NULL,
-					   "cannot come back to the home namespace: %s",
-					   strerror(errno));
-	}
-	close(home);
-	return status;
+	return weir_netns_run(config->netns, config->name, open_there, &opening, error);
 }
 
 int

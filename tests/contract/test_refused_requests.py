@@ -75,6 +75,7 @@ STAGE = {"area": "functions", "stage": "first"}
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "configure": CONFIGURATION,
     "nf.command": {**STAGE, "command": "reload", "args": {"rules": "x"}},
+    "nf.listen": {**STAGE, "netns": "/run/netns/none"},
     "nf.report": {**STAGE, "from": 0, "limit": 10},
     "trace": {"area": "functions", "path": "forth", "frames": ["00" * 60], "at_us": 0},
     "exchange": {"frames": {"far": ["00" * 60]}, "quiet_ms": 0},

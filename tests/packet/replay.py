@@ -12,6 +12,7 @@ from typing import Any, Literal
 from tests.polled_core import CORE
 from tests.private_data_plane import private_data_plane
 from tests.verbs import command as change
+from tests.verbs import listen as listens
 from tests.verbs import trace
 from weir.protocol import DataPlaneClient
 from weir.protocol.configuration import Configure
@@ -91,6 +92,10 @@ class Replay:
     def command(self, stage: str, command: str, **args: str | int | bool) -> None:
         """Changes the function of that name; DataPlaneError if it refuses."""
         change(self._client, "chain", stage, command, args)
+
+    def listen(self, stage: str, netns: str) -> None:
+        """Others control the function of that name from now on, in that network namespace."""
+        listens(self._client, "chain", stage, netns)
 
 
 @contextmanager

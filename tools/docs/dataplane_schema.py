@@ -70,6 +70,7 @@ COMMANDS = (
     Command("configure", configuration.Configure, ledger.Configured),
     Command("nf.command", configuration.NfCommand, None),
     Command("nf.report", configuration.NfReportAsked, ledger.NfReport),
+    Command("nf.listen", configuration.NfListen, None),
     Command("trace", configuration.Trace, ledger.Traced),
     Command("exchange", configuration.Exchange, ledger.Exchanged),
     Command("start", configuration.Nothing, None),

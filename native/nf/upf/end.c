@@ -109,7 +109,7 @@ const struct weir_option upf_options[UPF_OPTIONS] = {
 		.help = "IP packets on N3 that are not GTP-U to this end.",
 		.offset = offsetof(struct upf, other),
 	},
-	/* The last one: not of a gNB. */
+	/* Not of a gNB. */
 	{
 		.name = "sessions_max",
 		.type = WEIR_OPTION_INT,
@@ -119,6 +119,13 @@ const struct weir_option upf_options[UPF_OPTIONS] = {
 			"memory each. 0: as many as these, so that one can be added where one was "
 			"removed.",
 		.offset = offsetof(struct upf, sessions_max),
+	},
+	{
+		.name = "n4_address",
+		.type = WEIR_OPTION_IPV4,
+		.help = "Where it listens for PFCP of control plane functions, port 8805, once "
+			"nf.listen opens it; its Node ID. Not given: nowhere.",
+		.offset = offsetof(struct upf, n4_ip),
 	},
 };
 

@@ -31,6 +31,7 @@ const struct weir_nf weir_nf_gnb = {
 	.name = "gnb",
 	.summary = "The gNB in front of a upf: UEs' packets, in GTP-U tunnels on N3.",
 	.init = init,
-	.option_count = UPF_OPTIONS - 1, /* all but sessions_max: nothing adds any */
+	.option_count = UPF_OPTIONS_OF_GNB, /* nothing adds sessions */
+	.report = upf_report,
 	UPF_END,
 };

@@ -33,6 +33,13 @@ init(void *state, const char *where, struct weir_error *error)
 	return upf_init(upf, where, error);
 }
 
+static void
+report(const void *state, struct weir_report *report)
+{
+	upf_report(state, report);
+	upf_n4_report(state, report);
+}
+
 extern const struct weir_nf weir_nf_upf;
 const struct weir_nf weir_nf_upf = {
 	.name = "upf",
@@ -41,5 +48,7 @@ const struct weir_nf weir_nf_upf = {
 	.option_count = UPF_OPTIONS,
 	.commands = upf_commands,
 	.command_count = UPF_COMMANDS,
+	.controller = &upf_n4,
+	.report = report,
 	UPF_END,
 };

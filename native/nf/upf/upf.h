@@ -15,7 +15,8 @@
 #define UPF_MBR_MAX_BPS 1000000000000
 
 #define UPF_DROP_REASONS UPF_PASSES
-#define UPF_OPTIONS 15
+#define UPF_OPTIONS 16
+#define UPF_OPTIONS_OF_GNB 14 /* the first ones */
 
 enum upf_drop {
 	UPF_DROP_MALFORMED,
@@ -74,12 +75,13 @@ struct upf {
 	uint32_t live; /* sessions */
 	uint32_t workers;
 	struct upf_changed changed;
+	struct pfcp_agent *agent;     /* of N4, in the first worker's state; NULL: none */
 	struct weir_counter ended[2]; /* by direction, of sessions that were removed */
 	/* Options. */
 	bool container;
 	uint64_t qfi;
 	uint64_t session_count, sessions_max;
-	uint32_t ue_first_ip, n3_ip, gnb_ip;
+	uint32_t ue_first_ip, n3_ip, gnb_ip, n4_ip;
 	uint64_t teid_first, gnb_teid_first;
 	uint64_t own_teid_first, peer_teid_first; /* two of these */
 	uint64_t mbr_bps[2];			  /* by direction, of a session that says none */
@@ -101,6 +103,10 @@ extern const struct weir_drop_reason upf_drop_reasons[UPF_DROP_REASONS];
 #define UPF_COMMANDS 3
 extern const struct weir_command upf_commands[UPF_COMMANDS];
 
+/* pfcp/n4.c: how control plane functions control it. */
+extern const struct weir_controller upf_n4;
+void upf_n4_report(const struct upf *upf, struct weir_report *report);
+
 /* Behind `own_ip` … `container_type`. */
 int upf_init(struct upf *upf, const char *where, struct weir_error *error);
 void upf_fini(void *state);
@@ -117,7 +123,7 @@ void upf_report(const void *state, struct weir_report *report);
 	.drop_reason_count = UPF_DROP_REASONS, .returns = true, .rewrites = true, .tunnels = true, \
 	.flow_bytes = 160, .state_size = sizeof(struct upf), .fini = upf_fini,                     \
 	.process = upf_process, .release = upf_answers_release, .steer = upf_steer,                \
-	.share = upf_share, .report = upf_report
+	.share = upf_share
 
 /* sessions.c */
 

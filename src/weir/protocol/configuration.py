@@ -238,6 +238,17 @@ class NfCommand(Request):
     args: Options = {}
 
 
+class NfListen(Request):
+    """A function that others control by a protocol of its own from now on, until `reset`: a upf by N4."""
+
+    area: str
+    """That of the functions; or of their dispatcher, which stands for all its workers."""
+    stage: str
+    """The stage's name, or its function's where it has none."""
+    netns: str | None = None
+    """Path of the network namespace in which it listens; absent: weir-dp's."""
+
+
 class NfReportAsked(Request):
     """Which function, and which of its counters: they may be many."""
 

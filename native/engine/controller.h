@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A function that others control by a protocol of its own over UDP, as a upf by N4. Its descriptor
+ * says where it listens and what it does with a datagram; who has the socket, and how what is to
+ * change comes between two batches of all its workers, is not its business. Control thread only,
+ * while packets flow.
+ */
+#ifndef WEIR_ENGINE_CONTROLLER_H
+#define WEIR_ENGINE_CONTROLLER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "error.h"
+
+struct weir_command;
+
+/* Changes all states of the function as a command does, or none: -1 with `error`. `arguments` are
+ * those of the command's prepare(). */
+struct weir_controller_way {
+	int (*change)(void *of, const struct weir_command *command, const void *arguments,
+		      struct weir_error *error);
+	void *of;
+};
+
+/* Network byte order. */
+struct weir_controller_address {
+	uint32_t ip;
+	uint16_t port;
+};
+
+struct weir_controller {
+	/* Where it listens; false: its options say that it does not. */
+	bool (*address)(const void *state, struct weir_controller_address *address);
+	/* What the calls below get. `state`: of its first worker. NULL with `error`. */
+	void *(*begin)(void *state, struct weir_controller_way way, const char *where,
+		       struct weir_error *error);
+	/* One datagram. How many bytes answer it, at `*answer` until the next call; 0: none. */
+	size_t (*take)(void *begun, struct weir_controller_address from, const uint8_t *datagram,
+		       size_t bytes, const uint8_t **answer);
+	void (*end)(void *begun);
+};
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The user plane function's side of N4 (TS 29.244): what it does with the datagrams of control
+ * plane functions, and what it answers. Of sockets it knows nothing, and of the function's sessions
+ * that they change all at once, before the answer. Control thread only.
+ */
+#ifndef WEIR_NF_UPF_PFCP_AGENT_H
+#define WEIR_NF_UPF_PFCP_AGENT_H
+
+#include "../changes.h"
+#include "replies.h"
+
+#define PFCP_ASSOCIATIONS_MAX 16
+
+/* How sessions of the function change: all of them, at all its workers, or none. */
+struct pfcp_way {
+	bool (*change)(void *of, struct upf_changes *changes);
+	void *of;
+};
+
+/* Requests, by what became of them. */
+struct pfcp_counts {
+	uint64_t accepted;
+	uint64_t refused;	 /* with a cause */
+	uint64_t repeated;	 /* answered as before */
+	uint64_t not_associated; /* ignored */
+	uint64_t malformed;	 /* ignored: none that is known here, or not all there */
+};
+
+struct pfcp_agent;
+
+/*
+ * `node_ip` (network byte order): its Node ID, and where its tunnels on N3 end is the function's.
+ * `recovery_time_s`: when it began, since 1900. NULL: no memory. The function stays the caller's.
+ */
+struct pfcp_agent *pfcp_agent_create(const struct upf *upf, struct pfcp_way way, uint32_t node_ip,
+				     uint32_t recovery_time_s);
+void pfcp_agent_free(struct pfcp_agent *agent);
+
+/* Does what a datagram says. The response for its sender, until the next call; NULL: none. */
+const struct pfcp_writer *pfcp_agent_take(struct pfcp_agent *agent, struct pfcp_peer from,
+					  struct pfcp_span message);
+
+const struct pfcp_counts *pfcp_agent_counts(const struct pfcp_agent *agent);
+unsigned int pfcp_agent_associations(const struct pfcp_agent *agent);
+/* What it keeps of a session, at the most, beside the function. */
+size_t pfcp_agent_session_bytes(void);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "testing/packet.h"
+#include "agent_fixture_test.h"
+#include "state.h"
+#include "vectors_test.h"
+
+extern const struct weir_nf weir_nf_upf;
+
+struct upf *function;
+struct pfcp_agent *agent;
+static const struct pfcp_writer *answered;
+
+/* As the control thread does it, of one worker. */
+static bool
+change(void *of, struct upf_changes *changes)
+{
+	struct weir_error error;
+
+	if (upf_changes_check(of, changes, "test", &error) < 0)
+		return false;
+	upf_changes_apply(of, changes);
+	return true;
+}
+
+int
+stop_agent(void **state)
+{
+	(void)state;
+	pfcp_agent_free(agent);
+	if (function != NULL)
+		weir_nf_destroy(&weir_nf_upf, function);
+	agent = NULL;
+	function = NULL;
+	return 0;
+}
+
+void
+start_agent(const char *sessions_max)
+{
+	stop_agent(NULL);
+	function = weir_test_state(&weir_nf_upf,
+				   (const char *const[][2]){{"sessions", "0"},
+							    {"sessions_max", sessions_max},
+							    {"error_indications_pps", "0"},
+							    {NULL, NULL}});
+	agent = pfcp_agent_create(function, (struct pfcp_way){change, function},
+				  RTE_BE32(0xc0000265), 3900000000u);
+	assert_non_null(agent);
+}
+
+struct pfcp_span
+numbered(struct pfcp_span message, uint64_t seid, uint32_t sequence)
+{
+	static uint8_t changed[MESSAGE_BYTES_MAX];
+
+	memcpy(changed, message.at, message.bytes);
+	seid = rte_cpu_to_be_64(seid);
+	memcpy(changed + 4, &seid, sizeof(seid));
+	sequence = rte_cpu_to_be_32(sequence << 8);
+	memcpy(changed + 12, &sequence, sizeof(sequence));
+	return (struct pfcp_span){.at = changed, .bytes = message.bytes};
+}
+
+/* The cause is behind the header of a session's response, or behind a Node ID. */
+static uint8_t
+cause_of(const struct pfcp_writer *response)
+{
+	const uint8_t *at = response->message + ((response->message[0] & 1) != 0 ? 16 : 8);
+
+	if (at[1] == PFCP_IE_NODE_ID)
+		at += 9;
+	assert_int_equal(at[1], PFCP_IE_CAUSE);
+	return at[4];
+}
+
+uint8_t
+tell(struct pfcp_peer from, struct pfcp_span message)
+{
+	answered = pfcp_agent_take(agent, from, message);
+	return answered != NULL ? cause_of(answered) : 0;
+}
+
+void
+associate(void)
+{
+	assert_int_equal(
+		tell(SMF, (struct pfcp_span){association_setup, sizeof(association_setup)}),
+		PFCP_ACCEPTED);
+	assert_memory_equal(answered->message, association_setup_response,
+			    sizeof(association_setup_response));
+}
+
+uint64_t
+given_seid(void)
+{
+	return pfcp_number(answered->message + 35, 8);
+}
+
+uint32_t
+given_teid(void)
+{
+	return (uint32_t)pfcp_number(answered->message + 62, 4);
+}
+
+void
+check_sessions_agree(void)
+{
+	uint32_t known = 0;
+
+	for (uint32_t place = 0; place < function->capacity; place++) {
+		const struct pfcp_session *session = &agent->sessions[place];
+
+		assert_int_equal(session->up_seid != 0, upf_place_is_taken(function, place));
+		if (session->up_seid == 0)
+			continue;
+		known++;
+		assert_int_equal(session->teid, function->sessions[place].teid);
+		assert_int_equal(session->is.ue_ip, function->sessions[place].ue_ip);
+		assert_int_equal(upf_session_place_of_ue(function, session->is.ue_ip), place);
+	}
+	assert_int_equal(known, function->live);
+	assert_int_equal(known + agent->places.count, function->capacity);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A user plane function with an agent, and a control plane function that sends what Scapy wrote. */
+#ifndef WEIR_NF_UPF_PFCP_AGENT_FIXTURE_TEST_H
+#define WEIR_NF_UPF_PFCP_AGENT_FIXTURE_TEST_H
+
+#include "agent.h"
+
+#define SMF ((struct pfcp_peer){.ip = RTE_BE32(0xc0000264), .port = 8805})
+#define MESSAGE_BYTES_MAX 512
+
+extern struct upf *function;
+extern struct pfcp_agent *agent;
+
+/* New ones, with room for so many sessions. */
+void start_agent(const char *sessions_max);
+int stop_agent(void **state);
+
+/* A message with that SEID and sequence number; of those that a test sent, it is to be another one
+ * each time. */
+struct pfcp_span numbered(struct pfcp_span message, uint64_t seid, uint32_t sequence);
+/* Cause of the response, or 0: there was none. */
+uint8_t tell(struct pfcp_peer from, struct pfcp_span message);
+void associate(void);
+
+/* Of the last response, to an establishment. */
+uint64_t given_seid(void);
+uint32_t given_teid(void);
+
+/* Fails the test unless the agent's sessions are those of the function. */
+void check_sessions_agree(void);
+
+#endif

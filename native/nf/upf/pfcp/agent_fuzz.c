@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fuzz target of the N4 agent: a byte that says from whom, two with the length of a datagram, that
+ * datagram, and so on. Whatever they say, the agent and the function have the same sessions, and
+ * what is answered is a message.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "testing/fuzz.h"
+#include "state.h"
+
+extern const struct weir_nf weir_nf_upf;
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+static bool
+change(void *of, struct upf_changes *changes)
+{
+	struct weir_error error;
+
+	if (upf_changes_check(of, changes, "fuzz", &error) < 0)
+		return false;
+	upf_changes_apply(of, changes);
+	return true;
+}
+
+static void
+check(const struct pfcp_agent *agent)
+{
+	const struct upf *upf = agent->upf;
+	uint32_t known = 0;
+
+	for (uint32_t place = 0; place < upf->capacity; place++) {
+		const struct pfcp_session *session = &agent->sessions[place];
+
+		if ((session->up_seid != 0) != upf_place_is_taken(upf, place))
+			abort();
+		if (session->up_seid == 0)
+			continue;
+		known++;
+		if (session->teid != upf->sessions[place].teid ||
+		    session->is.ue_ip != upf->sessions[place].ue_ip ||
+		    upf_session_place_of_ue(upf, session->is.ue_ip) != place ||
+		    agent->associations[session->association].ip == 0)
+			abort();
+	}
+	if (known != upf->live || known + agent->places.count != upf->capacity)
+		abort();
+}
+
+/* The last SEID that was given out is in the place of ones: inputs cannot know it. */
+static void
+take(struct pfcp_agent *agent, uint8_t from, const uint8_t *bytes, size_t size, uint64_t *seid)
+{
+	uint8_t *datagram = malloc(size > 0 ? size : 1);
+	const uint64_t asked = UINT64_MAX;
+	const struct pfcp_writer *response;
+	struct pfcp_header header;
+
+	if (datagram == NULL)
+		abort();
+	memcpy(datagram, bytes, size);
+	if (size >= 12 && memcmp(datagram + 4, &asked, sizeof(asked)) == 0)
+		memcpy(datagram + 4, seid, sizeof(*seid));
+	response = pfcp_agent_take(agent, (struct pfcp_peer){.ip = 1u + from % 3, .port = from},
+				   (struct pfcp_span){.at = datagram, .bytes = size});
+	if (response != NULL && (!pfcp_header_read((struct pfcp_span){.at = response->message,
+								      .bytes = response->bytes},
+						   &header) ||
+				 header.version != PFCP_VERSION))
+		abort();
+	if (response != NULL && response->bytes > 43 &&
+	    response->message[1] == PFCP_SESSION_ESTABLISHMENT_RESPONSE)
+		memcpy(seid, response->message + 35, sizeof(*seid));
+	free(datagram);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	const struct weir_option_value options[] = {{"sessions", "0"}, {"sessions_max", "5"}};
+	struct weir_error error;
+	struct upf *upf = weir_nf_create(&weir_nf_upf, options, 2, "options", &error);
+	struct pfcp_agent *agent;
+	uint64_t seid = 0;
+
+	if (upf == NULL)
+		abort();
+	agent = pfcp_agent_create(upf, (struct pfcp_way){change, upf}, 1, 1);
+	if (agent == NULL)
+		abort();
+	while (size >= 3) {
+		const size_t length = RTE_MIN((size_t)bytes[1] << 8 | bytes[2], size - 3);
+
+		take(agent, bytes[0], bytes + 3, length, &seid);
+		check(agent);
+		bytes += 3 + length;
+		size -= 3 + length;
+	}
+	pfcp_agent_free(agent);
+	weir_nf_destroy(&weir_nf_upf, upf);
+	return 0;
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What control plane functions ask for is done once, all of it or none; and asked by whom. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <arpa/inet.h>
+#include <cmocka.h>
+
+#include "testing/eal.h"
+#include "agent_fixture_test.h"
+#include "vectors_test.h"
+
+#define SPAN(message) ((struct pfcp_span){.at = (message), .bytes = sizeof(message)})
+#define STRANGER ((struct pfcp_peer){.ip = RTE_BE32(0xc00002fe), .port = 8805})
+
+/* Where the session of the vectors' UE is. */
+static const struct upf_session *
+session_of_ue(void)
+{
+	const uint32_t place = upf_session_place_of_ue(function, inet_addr("10.46.0.1"));
+
+	return place != WEIR_FLOW_NONE ? &function->sessions[place] : NULL;
+}
+
+static void
+a_session_is_set_up_handed_over_held_back_and_deleted(void **state)
+{
+	const struct upf_session *session;
+	uint64_t seid;
+
+	(void)state;
+	start_agent("100");
+	associate();
+	assert_int_equal(tell(SMF, SPAN(establishment)), PFCP_ACCEPTED);
+	seid = given_seid();
+	session = session_of_ue();
+	assert_non_null(session);
+	assert_ptr_equal(upf_session_at_teid(function, given_teid()), session);
+	assert_int_equal(session->teid, given_teid());
+	assert_int_equal(session->tunnel.to_ip, inet_addr("192.0.2.7"));
+	assert_int_equal(rte_be_to_cpu_32(session->tunnel.teid), 77);
+	assert_int_equal(session->tunnel.qfi, 5);
+	/* Uplink: 50 Mbit/s; downlink: more than is held to, and its gate is closed. */
+	assert_int_equal(session->out_of.held_by, UPF_HELD_BY_MBR);
+	assert_int_equal(session->into.held_by, UPF_HELD_BY_GATE);
+	check_sessions_agree();
+
+	assert_int_equal(tell(SMF, numbered(SPAN(handover), seid, 20)), PFCP_ACCEPTED);
+	assert_int_equal(session->tunnel.to_ip, inet_addr("192.0.2.8"));
+	assert_int_equal(rte_be_to_cpu_32(session->tunnel.teid), 4000000000u);
+	assert_int_equal(session->into.held_by, UPF_HELD_BY_GATE);
+
+	assert_int_equal(tell(SMF, numbered(SPAN(without_downlink), seid, 21)), PFCP_ACCEPTED);
+	assert_int_equal(session->out_of.held_by, UPF_HELD_BY_MBR | UPF_HELD_BY_GATE);
+	assert_true((session->into.held_by & UPF_HELD_BY_ACTION) != 0);
+
+	assert_int_equal(tell(SMF, numbered(SPAN(deletion), seid, 22)), PFCP_ACCEPTED);
+	assert_null(session_of_ue());
+	assert_int_equal(tell(SMF, numbered(SPAN(deletion), seid, 23)), PFCP_SESSION_NOT_FOUND);
+	check_sessions_agree();
+	assert_int_equal(pfcp_agent_counts(agent)->accepted, 5);
+	assert_int_equal(pfcp_agent_counts(agent)->refused, 1);
+}
+
+static void
+who_is_not_associated_is_ignored_and_counted(void **state)
+{
+	(void)state;
+	start_agent("100");
+	assert_int_equal(tell(SMF, SPAN(establishment)), 0);
+	associate();
+	assert_int_equal(tell(STRANGER, SPAN(establishment)), 0);
+	assert_int_equal(tell(STRANGER, SPAN(association_release)), 0);
+	assert_int_equal(pfcp_agent_counts(agent)->not_associated, 3);
+	assert_int_equal(tell(SMF, SPAN(establishment)), PFCP_ACCEPTED);
+	assert_int_equal(tell(STRANGER, numbered(SPAN(handover), given_seid(), 30)), 0);
+	assert_int_equal(session_of_ue()->tunnel.to_ip, inet_addr("192.0.2.7"));
+	assert_int_equal(tell(SMF, SPAN(association_release)), PFCP_ACCEPTED);
+	assert_int_equal(function->live, 0);
+	assert_int_equal(tell(SMF, numbered(SPAN(establishment), 0, 31)), 0);
+	assert_int_equal(pfcp_agent_associations(agent), 0);
+}
+
+/* Two who are associated do not see each other's sessions. */
+static void
+a_session_is_changed_by_its_own_control_plane_function_alone(void **state)
+{
+	uint8_t other[sizeof(association_setup)];
+	uint64_t seid;
+
+	(void)state;
+	start_agent("100");
+	associate();
+	memcpy(other, association_setup, sizeof(other));
+	other[8 + 4 + 4] = 254; /* of its Node ID */
+	assert_int_equal(tell(STRANGER, SPAN(other)), PFCP_ACCEPTED);
+	assert_int_equal(pfcp_agent_associations(agent), 2);
+	assert_int_equal(tell(SMF, SPAN(establishment)), PFCP_ACCEPTED);
+	seid = given_seid();
+	assert_int_equal(tell(STRANGER, numbered(SPAN(handover), seid, 5)), PFCP_SESSION_NOT_FOUND);
+	assert_int_equal(tell(STRANGER, numbered(SPAN(deletion), seid, 6)), PFCP_SESSION_NOT_FOUND);
+	assert_int_equal(tell(STRANGER, SPAN(association_release)), PFCP_ACCEPTED);
+	assert_int_equal(session_of_ue()->tunnel.to_ip, inet_addr("192.0.2.7"));
+}
+
+static void
+what_comes_again_is_answered_as_before_and_not_done_again(void **state)
+{
+	uint8_t replayed[sizeof(handover)];
+	uint64_t seid;
+
+	(void)state;
+	start_agent("100");
+	associate();
+	assert_int_equal(tell(SMF, SPAN(establishment)), PFCP_ACCEPTED);
+	seid = given_seid();
+	assert_int_equal(tell(SMF, SPAN(establishment)), PFCP_ACCEPTED);
+	assert_true(given_seid() == seid);
+	assert_int_equal(function->live, 1);
+
+	memcpy(replayed, numbered(SPAN(handover), seid, 40).at, sizeof(replayed));
+	assert_int_equal(tell(SMF, SPAN(replayed)), PFCP_ACCEPTED);
+	assert_int_equal(tell(SMF, numbered(SPAN(without_downlink), seid, 41)), PFCP_ACCEPTED);
+	assert_int_equal(function->changed.modified, 2);
+	assert_int_equal(tell(SMF, SPAN(replayed)), PFCP_ACCEPTED);
+	assert_int_equal(function->changed.modified, 2);
+	/* Nor is an association that is asked for again the end of its sessions. */
+	associate();
+	assert_int_equal(function->live, 1);
+	assert_int_equal(pfcp_agent_counts(agent)->repeated, 3);
+}
+
+static void
+a_node_that_begins_anew_has_no_sessions(void **state)
+{
+	uint8_t later[sizeof(association_setup)];
+
+	(void)state;
+	start_agent("100");
+	associate();
+	assert_int_equal(tell(SMF, SPAN(establishment)), PFCP_ACCEPTED);
+	memcpy(later, association_setup, sizeof(later));
+	later[6] = 99; /* its sequence number */
+	assert_int_equal(tell(SMF, SPAN(later)), PFCP_ACCEPTED);
+	assert_int_equal(function->live, 0);
+	assert_int_equal(pfcp_agent_associations(agent), 1);
+	check_sessions_agree();
+}
+
+static void
+what_cannot_be_is_refused_with_its_cause_and_changes_nothing(void **state)
+{
+	uint64_t seid;
+
+	(void)state;
+	start_agent("2");
+	associate();
+	assert_int_equal(tell(SMF, SPAN(no_node_id)), PFCP_MANDATORY_IE_MISSING);
+	assert_int_equal(tell(SMF, SPAN(teid_of_the_smf)), PFCP_INVALID_F_TEID_ALLOCATION);
+	assert_int_equal(tell(SMF, SPAN(buffering)), PFCP_SERVICE_NOT_SUPPORTED);
+	assert_int_equal(function->live, 0);
+	assert_int_equal(tell(SMF, SPAN(establishment)), PFCP_ACCEPTED);
+	seid = given_seid();
+	/* The UE has a session. */
+	assert_int_equal(tell(SMF, numbered(SPAN(establishment), 0, 50)), PFCP_RULE_FAILURE);
+	assert_int_equal(tell(SMF, SPAN(other_ue)), PFCP_ACCEPTED);
+	assert_int_equal(tell(SMF, SPAN(third_ue)), PFCP_NO_RESOURCES);
+	assert_int_equal(tell(SMF, numbered(SPAN(handover), seid ^ 1, 51)), PFCP_SESSION_NOT_FOUND);
+	/* What was removed once cannot be again. */
+	assert_int_equal(tell(SMF, numbered(SPAN(without_downlink), seid, 52)), PFCP_ACCEPTED);
+	assert_int_equal(tell(SMF, numbered(SPAN(without_downlink), seid, 53)), PFCP_RULE_FAILURE);
+	assert_int_equal(function->changed.modified, 1);
+	check_sessions_agree();
+}
+
+/* With any bit of any request changed: whatever becomes of it, both have the same sessions. */
+static void
+a_changed_bit_never_leaves_half_a_session(void **state)
+{
+	const struct pfcp_span messages[] = {SPAN(establishment), SPAN(handover),
+					     SPAN(without_downlink), SPAN(deletion)};
+	uint8_t message[MESSAGE_BYTES_MAX];
+	uint32_t sequence = 1000;
+
+	(void)state;
+	start_agent("5000");
+	associate();
+	assert_int_equal(tell(SMF, SPAN(establishment)), PFCP_ACCEPTED);
+	for (unsigned int i = 0; i < RTE_DIM(messages); i++) {
+		for (size_t bit = 0; bit < 8 * messages[i].bytes; bit++) {
+			const uint32_t place =
+				upf_session_place_of_ue(function, inet_addr("10.46.0.1"));
+			struct pfcp_span sent;
+
+			sent = numbered(messages[i], place != WEIR_FLOW_NONE ? given_seid() : 0,
+					sequence++);
+			memcpy(message, sent.at, sent.bytes);
+			message[bit / 8] ^= (uint8_t)(1 << bit % 8);
+			pfcp_agent_take(agent, SMF,
+					(struct pfcp_span){.at = message, .bytes = sent.bytes});
+			if (bit % 64 == 0)
+				check_sessions_agree();
+		}
+	}
+	check_sessions_agree();
+}
+
+static void
+teids_and_seids_of_a_thousand_sessions_differ_in_all_their_bits(void **state)
+{
+	uint32_t teid_ones[32] = {0};
+	uint64_t before = 0;
+	uint32_t sequence = 100;
+
+	(void)state;
+	start_agent("16");
+	associate();
+	for (unsigned int i = 0; i < 1000; i++) {
+		assert_int_equal(tell(SMF, numbered(SPAN(establishment), 0, sequence++)),
+				 PFCP_ACCEPTED);
+		assert_true(given_seid() != before);
+		before = given_seid();
+		for (unsigned int bit = 0; bit < 32; bit++)
+			teid_ones[bit] += given_teid() >> bit & 1;
+		assert_int_equal(tell(SMF, numbered(SPAN(deletion), before, sequence++)),
+				 PFCP_ACCEPTED);
+	}
+	/* Of fair bits one is set in fewer than 350 of 1,000 once in 10^20 times. */
+	for (unsigned int bit = 5; bit < 32; bit++)
+		assert_in_range(teid_ones[bit], 350, 650);
+}
+
+static void
+a_session_takes_less_than_a_kibibyte_with_its_tunnel(void **state)
+{
+	const size_t tunnel_bytes = sizeof(struct upf_session) + 40; /* of the table of addresses */
+
+	(void)state;
+	assert_in_range(pfcp_agent_session_bytes() + tunnel_bytes, 1, 1024);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_session_is_set_up_handed_over_held_back_and_deleted),
+		cmocka_unit_test(who_is_not_associated_is_ignored_and_counted),
+		cmocka_unit_test(a_session_is_changed_by_its_own_control_plane_function_alone),
+		cmocka_unit_test(what_comes_again_is_answered_as_before_and_not_done_again),
+		cmocka_unit_test(a_node_that_begins_anew_has_no_sessions),
+		cmocka_unit_test(what_cannot_be_is_refused_with_its_cause_and_changes_nothing),
+		cmocka_unit_test(a_changed_bit_never_leaves_half_a_session),
+		cmocka_unit_test(teids_and_seids_of_a_thousand_sessions_differ_in_all_their_bits),
+		cmocka_unit_test(a_session_takes_less_than_a_kibibyte_with_its_tunnel),
+	};
+
+	return cmocka_run_group_tests_name("upf-pfcp-agent", tests, weir_test_eal, stop_agent);
+}

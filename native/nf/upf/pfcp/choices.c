@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+#include <sys/random.h>
+
+#include <rte_common.h>
+
+#include "state.h"
+
+#define PLACE_BITS 24
+static_assert(UPF_SESSIONS_MAX <= 1 << PLACE_BITS, "a place fits");
+
+static uint64_t
+draw(struct pfcp_dice *dice)
+{
+	if (dice->left == 0) {
+		/* Of 256 bytes at most it gives all at once (getrandom(2)). */
+		if (getrandom(dice->bits, sizeof(dice->bits), 0) != (ssize_t)sizeof(dice->bits))
+			abort();
+		dice->left = RTE_DIM(dice->bits);
+	}
+	return dice->bits[--dice->left];
+}
+
+bool
+pfcp_places_init(struct pfcp_places *places, const struct upf *upf)
+{
+	*places = (struct pfcp_places){.capacity = upf->capacity};
+	places->place = malloc(upf->capacity * sizeof(places->place[0]));
+	if (places->place == NULL)
+		return false;
+	for (uint32_t place = 0; place < upf->capacity; place++) {
+		if (!upf_place_is_taken(upf, place))
+			places->place[places->count++] = place;
+	}
+	return true;
+}
+
+void
+pfcp_place_give_back(struct pfcp_agent *agent, uint32_t place)
+{
+	struct pfcp_places *places = &agent->places;
+
+	places->place[(places->first + places->count++) % places->capacity] = place;
+}
+
+/* One where a command has put a session meanwhile is for later. */
+bool
+pfcp_place_choose(struct pfcp_agent *agent, uint32_t *place)
+{
+	struct pfcp_places *places = &agent->places;
+
+	for (uint32_t tried = places->count; tried > 0; tried--) {
+		*place = places->place[places->first];
+		places->first = (places->first + 1) % places->capacity;
+		places->count--;
+		if (!upf_place_is_taken(agent->upf, *place))
+			return true;
+		pfcp_place_give_back(agent, *place);
+	}
+	return false;
+}
+
+uint32_t
+pfcp_teid_choose(struct pfcp_agent *agent, uint32_t place, uint32_t ue_ip)
+{
+	const struct upf *upf = agent->upf;
+	const uint32_t workers = upf->workers, wanted = upf_steer_ue(upf, ue_ip) % workers;
+
+	for (;;) {
+		const uint32_t above = (uint32_t)draw(&agent->dice) & ~upf->place_mask;
+		const uint32_t teid = (uint32_t)upf->own_teid_first + (above | place);
+
+		if (teid != 0 && upf_steer_teid(upf, teid) % workers == wanted)
+			return teid;
+	}
+}
+
+uint64_t
+pfcp_seid_choose(struct pfcp_agent *agent, uint32_t place)
+{
+	uint64_t seid;
+
+	do {
+		seid = draw(&agent->dice) << PLACE_BITS;
+	} while (seid == 0);
+	return seid | place;
+}
+
+uint32_t
+pfcp_place_of_seid(uint64_t seid)
+{
+	return (uint32_t)seid & ((1u << PLACE_BITS) - 1);
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Packet detection rules: TS 29.244, tables 7.5.2.2-1, 7.5.4.2-1 and 7.5.4.6-1. */
+#include "rules.h"
+
+#include <string.h>
+
+static bool
+read_pdr_id(struct pfcp_span value, void *group, struct pfcp_fault *fault)
+{
+	(void)fault;
+	((struct pfcp_pdr *)group)->id = (uint16_t)pfcp_number(value.at, 2);
+	return true;
+}
+
+static bool
+read_source_interface(struct pfcp_span value, void *group, struct pfcp_fault *fault)
+{
+	(void)fault;
+	((struct pfcp_pdr *)group)->source_interface = value.at[0] & 0x0f;
+	return true;
+}
+
+/* Clause 8.2.3. */
+static bool
+read_f_teid(struct pfcp_span value, void *group, struct pfcp_fault *fault)
+{
+	enum { V4 = 1, V6 = 2, CHOOSE = 4, CHOOSE_ID = 8 };
+	struct pfcp_f_teid *f_teid = &((struct pfcp_pdr *)group)->f_teid;
+	const uint8_t flags = value.at[0];
+
+	f_teid->given = true;
+	f_teid->chooses = (flags & CHOOSE) != 0;
+	f_teid->has_choose_id = f_teid->chooses && (flags & CHOOSE_ID) != 0;
+	if ((flags & V4) == 0)
+		return (flags & V6) != 0
+			       ? pfcp_refuses(fault, PFCP_IE_F_TEID)
+			       : pfcp_fails(fault, PFCP_MANDATORY_IE_INCORRECT, PFCP_IE_F_TEID);
+	if (f_teid->chooses) {
+		if (!f_teid->has_choose_id)
+			return true;
+		if (value.bytes < 2)
+			return pfcp_fails(fault, PFCP_INVALID_LENGTH, PFCP_IE_F_TEID);
+		f_teid->choose_id = value.at[1];
+		return true;
+	}
+	if (value.bytes < 9)
+		return pfcp_fails(fault, PFCP_INVALID_LENGTH, PFCP_IE_F_TEID);
+	f_teid->teid = (uint32_t)pfcp_number(value.at + 1, 4);
+	memcpy(&f_teid->ip, value.at + 5, sizeof(f_teid->ip));
+	return true;
+}
+
+/* Clause 8.2.62. */
+static bool
+read_ue_ip(struct pfcp_span value, void *group, struct pfcp_fault *fault)
+{
+	enum { V6 = 1, V4 = 2, DESTINATION = 4, OTHERS = 0x78 };
+	struct pfcp_pdr *pdr = group;
+
+	if ((value.at[0] & (V6 | OTHERS)) != 0)
+		return pfcp_refuses(fault, PFCP_IE_UE_IP_ADDRESS);
+	if ((value.at[0] & V4) == 0)
+		return pfcp_fails(fault, PFCP_MANDATORY_IE_INCORRECT, PFCP_IE_UE_IP_ADDRESS);
+	if (value.bytes < 5)
+		return pfcp_fails(fault, PFCP_INVALID_LENGTH, PFCP_IE_UE_IP_ADDRESS);
+	pdr->has_ue_ip = true;
+	pdr->ue_is_destination = (value.at[0] & DESTINATION) != 0;
+	memcpy(&pdr->ue_ip, value.at + 1, sizeof(pdr->ue_ip));
+	return true;
+}
+
+static bool
+read_sdf_filter(struct pfcp_span value, void *group, struct pfcp_fault *fault)
+{
+	(void)value;
+	(void)group;
+	return pfcp_refuses(fault, PFCP_IE_SDF_FILTER);
+}
+
+static bool
+read_application_id(struct pfcp_span value, void *group, struct pfcp_fault *fault)
+{
+	(void)value;
+	(void)group;
+	return pfcp_refuses(fault, PFCP_IE_APPLICATION_ID);
+}
+
+static bool
+read_pdi(struct pfcp_span value, void *group, struct pfcp_fault *fault)
+{
+	static const struct pfcp_row rows[] = {
+		{PFCP_IE_SOURCE_INTERFACE, 1, true, false, read_source_interface},
+		{PFCP_IE_F_TEID, 1, false, false, read_f_teid},
+		{PFCP_IE_UE_IP_ADDRESS, 1, false, false, read_ue_ip},
+		{PFCP_IE_SDF_FILTER, 0, false, false, read_sdf_filter},
+		{PFCP_IE_APPLICATION_ID, 0, false, false, read_application_id},
+	};
+
+	((struct pfcp_pdr *)group)->has_pdi = true;
+	return pfcp_group_read(rows, PFCP_COUNT(rows), value, group, fault);
+}
+
+static bool
+read_outer_header_removal(struct pfcp_span value, void *group, struct pfcp_fault *fault)
+{
+	struct pfcp_pdr *pdr = group;
+
+	(void)fault;
+	pdr->removes_outer_header = true;
+	pdr->outer_header_removal = value.at[0];
+	return true;
+}
+
+static bool
+read_pdr_far_id(struct pfcp_span value, void *group, struct pfcp_fault *fault)
+{
+	struct pfcp_pdr *pdr = group;
+
+	(void)fault;
+	pdr->has_far = true;
+	pdr->far_id = (uint32_t)pfcp_number(value.at, 4);
+	return true;
+}
+
+static bool
+read_pdr_qer_id(struct pfcp_span value, void *group, struct pfcp_fault *fault)
+{
+	struct pfcp_pdr *pdr = group;
+
+	if (pdr->qer_count == PFCP_QERS_OF_PDR_MAX)
+		return pfcp_fails(fault, PFCP_NO_RESOURCES, PFCP_IE_QER_ID);
+	pdr->qer_id[pdr->qer_count++] = (uint32_t)pfcp_number(value.at, 4);
+	return true;
+}
+
+/* Creating needs all of these, updating and removing the first alone. */
+#define PDR_ROWS(creates)                                                                          \
+	{                                                                                          \
+		{PFCP_IE_PDR_ID, 2, true, false, read_pdr_id},                                     \
+			{PFCP_IE_PRECEDENCE, 4, creates, false, NULL},                             \
+			{PFCP_IE_PDI, 0, creates, false, read_pdi},                                \
+			{PFCP_IE_OUTER_HEADER_REMOVAL, 1, false, false,                            \
+			 read_outer_header_removal},                                               \
+			{PFCP_IE_FAR_ID, 4, false, false, read_pdr_far_id},                        \
+			{PFCP_IE_QER_ID, 4, false, true, read_pdr_qer_id},                         \
+	}
+
+bool
+pfcp_pdr_read(struct pfcp_span value, enum pfcp_rule_change change, struct pfcp_rules *rules,
+	      struct pfcp_fault *fault)
+{
+	static const struct pfcp_row created[] = PDR_ROWS(true), updated[] = PDR_ROWS(false);
+	struct pfcp_pdr *pdr = &rules->pdr[rules->pdr_count];
+
+	if (rules->pdr_count == PFCP_RULES_MAX)
+		return pfcp_fails(fault, PFCP_NO_RESOURCES, 0);
+	rules->pdr_count++;
+	*pdr = (struct pfcp_pdr){.change = change};
+	return pfcp_group_read(change == PFCP_CREATE ? created : updated, PFCP_COUNT(created),
+			       value, pdr, fault);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fuzz target of PFCP: any bytes of a datagram. What is read lies within them, and what is refused
+ * says why. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "request.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+static void
+check_read(const struct pfcp_request *request, const uint8_t *bytes, size_t size)
+{
+	const struct pfcp_rules *rules = &request->rules;
+
+	if (rules->pdr_count > PFCP_RULES_MAX || rules->far_count > PFCP_RULES_MAX ||
+	    rules->qer_count > PFCP_RULES_MAX)
+		abort();
+	for (unsigned int i = 0; i < rules->pdr_count; i++) {
+		if (rules->pdr[i].qer_count > PFCP_QERS_OF_PDR_MAX)
+			abort();
+	}
+	if (request->node_id.bytes > 0 &&
+	    (request->node_id.at < bytes ||
+	     request->node_id.at + request->node_id.bytes > bytes + size ||
+	     request->node_id.bytes > PFCP_NODE_ID_BYTES_MAX))
+		abort();
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	struct pfcp_fault fault = {0};
+	struct pfcp_request request;
+
+	switch (pfcp_request_read((struct pfcp_span){.at = bytes, .bytes = size}, &request,
+				  &fault)) {
+	case PFCP_READ:
+		check_read(&request, bytes, size);
+		break;
+	case PFCP_FAULTY:
+		if (fault.cause < PFCP_REJECTED)
+			abort();
+		break;
+	case PFCP_OTHER_VERSION:
+		if (bytes[0] >> 5 == PFCP_VERSION)
+			abort();
+		break;
+	case PFCP_IGNORED:
+		break;
+	}
+	return 0;
+}

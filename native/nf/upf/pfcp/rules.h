@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules of a session (TS 29.244, clauses 7.5.2 to 7.5.4): which packets are meant (PDR), what
+ * becomes of them (FAR), and how many may pass (QER). */
+#ifndef WEIR_NF_UPF_PFCP_RULES_H
+#define WEIR_NF_UPF_PFCP_RULES_H
+
+#include "read.h"
+
+/* Of each kind, in a message and in a session. */
+#define PFCP_RULES_MAX 4
+#define PFCP_QERS_OF_PDR_MAX 2
+
+enum pfcp_rule_change { PFCP_CREATE, PFCP_UPDATE, PFCP_REMOVE };
+
+/* Clause 8.2.3. Addresses in network byte order. */
+struct pfcp_f_teid {
+	bool given, chooses, has_choose_id;
+	uint8_t choose_id;
+	uint32_t teid, ip;
+};
+
+/* What a change of a packet detection rule gives. */
+struct pfcp_pdr {
+	enum pfcp_rule_change change;
+	uint16_t id;
+	bool has_pdi, has_ue_ip, ue_is_destination, has_far, removes_outer_header;
+	uint8_t source_interface; /* enum pfcp_interface, or another */
+	uint8_t outer_header_removal;
+	uint8_t qer_count; /* 0: none is given */
+	struct pfcp_f_teid f_teid;
+	uint32_t ue_ip; /* network byte order */
+	uint32_t far_id;
+	uint32_t qer_id[PFCP_QERS_OF_PDR_MAX];
+};
+
+/* A forwarding action rule. */
+struct pfcp_far {
+	enum pfcp_rule_change change;
+	uint32_t id;
+	bool has_action, has_destination, has_outer_header;
+	uint8_t action;	     /* bits of enum pfcp_action, and others */
+	uint8_t destination; /* enum pfcp_interface, or another */
+	uint8_t outer_header;
+	uint32_t teid, ip; /* of PFCP_GTPU_UDP_IPV4; `ip` in network byte order */
+};
+
+/* A QoS enforcement rule; [0] is uplink, [1] downlink. */
+struct pfcp_qer {
+	enum pfcp_rule_change change;
+	uint32_t id;
+	bool has_gate, has_mbr, has_qfi;
+	bool is_closed[2];
+	uint64_t mbr_bps[2];
+	uint8_t qfi;
+};
+
+struct pfcp_rules {
+	unsigned int pdr_count, far_count, qer_count;
+	struct pfcp_pdr pdr[PFCP_RULES_MAX];
+	struct pfcp_far far[PFCP_RULES_MAX];
+	struct pfcp_qer qer[PFCP_RULES_MAX];
+};
+
+/* The rule of one element of a session request. `value`: that of the element. */
+bool pfcp_pdr_read(struct pfcp_span value, enum pfcp_rule_change change, struct pfcp_rules *rules,
+		   struct pfcp_fault *fault);
+bool pfcp_far_read(struct pfcp_span value, enum pfcp_rule_change change, struct pfcp_rules *rules,
+		   struct pfcp_fault *fault);
+bool pfcp_qer_read(struct pfcp_span value, enum pfcp_rule_change change, struct pfcp_rules *rules,
+		   struct pfcp_fault *fault);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a request makes of the rules that a session has (TS 29.244, clause 7.5.4). */
+#include "bearer.h"
+
+static void
+update_pdr(struct pfcp_pdr *pdr, const struct pfcp_pdr *by)
+{
+	if (by->has_pdi) {
+		pdr->source_interface = by->source_interface;
+		pdr->f_teid = by->f_teid;
+		pdr->has_ue_ip = by->has_ue_ip;
+		pdr->ue_is_destination = by->ue_is_destination;
+		pdr->ue_ip = by->ue_ip;
+	}
+	if (by->removes_outer_header) {
+		pdr->removes_outer_header = true;
+		pdr->outer_header_removal = by->outer_header_removal;
+	}
+	if (by->has_far) {
+		pdr->has_far = true;
+		pdr->far_id = by->far_id;
+	}
+	if (by->qer_count > 0) {
+		pdr->qer_count = by->qer_count;
+		for (unsigned int i = 0; i < by->qer_count; i++)
+			pdr->qer_id[i] = by->qer_id[i];
+	}
+}
+
+static void
+update_far(struct pfcp_far *far, const struct pfcp_far *by)
+{
+	if (by->has_action) {
+		far->has_action = true;
+		far->action = by->action;
+	}
+	if (by->has_destination) {
+		far->has_destination = true;
+		far->destination = by->destination;
+	}
+	if (by->has_outer_header) {
+		far->has_outer_header = true;
+		far->outer_header = by->outer_header;
+		far->teid = by->teid;
+		far->ip = by->ip;
+	}
+}
+
+static void
+update_qer(struct pfcp_qer *qer, const struct pfcp_qer *by)
+{
+	for (unsigned int way = 0; way < 2; way++) {
+		if (by->has_gate)
+			qer->is_closed[way] = by->is_closed[way];
+		if (by->has_mbr)
+			qer->mbr_bps[way] = by->mbr_bps[way];
+	}
+	qer->has_mbr |= by->has_mbr;
+	if (by->has_qfi) {
+		qer->has_qfi = true;
+		qer->qfi = by->qfi;
+	}
+}
+
+/* One change of a kind of rules: a new one has an id that none has, another one's is there. */
+#define DEFINE_CHANGE(kind, ie)                                                                    \
+	static bool change_##kind(struct pfcp_rules *rules, const struct pfcp_##kind *by,          \
+				  struct pfcp_fault *fault)                                        \
+	{                                                                                          \
+		unsigned int at = 0;                                                               \
+                                                                                                   \
+		while (at < rules->kind##_count && rules->kind[at].id != by->id)                   \
+			at++;                                                                      \
+		if ((at == rules->kind##_count) != (by->change == PFCP_CREATE))                    \
+			return pfcp_fails(fault, PFCP_RULE_FAILURE, ie);                           \
+		if (at == PFCP_RULES_MAX)                                                          \
+			return pfcp_fails(fault, PFCP_NO_RESOURCES, ie);                           \
+		switch (by->change) {                                                              \
+		case PFCP_CREATE:                                                                  \
+			rules->kind[rules->kind##_count++] = *by;                                  \
+			break;                                                                     \
+		case PFCP_UPDATE:                                                                  \
+			update_##kind(&rules->kind[at], by);                                       \
+			break;                                                                     \
+		case PFCP_REMOVE:                                                                  \
+			rules->kind[at] = rules->kind[--rules->kind##_count];                      \
+			break;                                                                     \
+		}                                                                                  \
+		return true;                                                                       \
+	}
+
+DEFINE_CHANGE(pdr, PFCP_IE_PDR_ID)
+DEFINE_CHANGE(far, PFCP_IE_FAR_ID)
+DEFINE_CHANGE(qer, PFCP_IE_QER_ID)
+
+bool
+pfcp_rules_change(struct pfcp_rules *rules, const struct pfcp_rules *changes,
+		  struct pfcp_fault *fault)
+{
+	for (unsigned int i = 0; i < changes->pdr_count; i++) {
+		if (!change_pdr(rules, &changes->pdr[i], fault))
+			return false;
+	}
+	for (unsigned int i = 0; i < changes->far_count; i++) {
+		if (!change_far(rules, &changes->far[i], fault))
+			return false;
+	}
+	for (unsigned int i = 0; i < changes->qer_count; i++) {
+		if (!change_qer(rules, &changes->qer[i], fault))
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of the agent share. */
+#ifndef WEIR_NF_UPF_PFCP_STATE_H
+#define WEIR_NF_UPF_PFCP_STATE_H
+
+#include "agent.h"
+#include "bearer.h"
+
+#define PFCP_NOBODY UINT8_MAX
+
+/* A session by PFCP, at the place that its session of the function has. */
+struct pfcp_session {
+	uint64_t up_seid; /* 0: none is here */
+	uint64_t cp_seid;
+	uint32_t teid;
+	uint8_t association;
+	struct upf_change is; /* what its rules mean */
+	struct pfcp_rules rules;
+};
+
+struct pfcp_association {
+	uint32_t ip; /* 0: there is none */
+	uint16_t node_id_bytes;
+	uint8_t node_id[PFCP_NODE_ID_BYTES_MAX];
+};
+
+/* Places without a session of this agent, the one that has been free for longest first. */
+struct pfcp_places {
+	uint32_t *place;
+	uint32_t first, count, capacity;
+};
+
+/* Random bits that nobody can guess, drawn many at a time. */
+struct pfcp_dice {
+	uint64_t bits[32];
+	unsigned int left;
+};
+
+struct pfcp_agent {
+	const struct upf *upf;
+	struct pfcp_way way;
+	uint32_t node_ip;
+	uint32_t recovery_time_s;
+	struct pfcp_session *sessions; /* by place */
+	struct pfcp_places places;
+	struct pfcp_dice dice;
+	struct pfcp_association associations[PFCP_ASSOCIATIONS_MAX];
+	struct pfcp_replies *replies;
+	struct pfcp_counts counts;
+	struct upf_changes changes;  /* that are under way */
+	struct pfcp_writer not_kept; /* a response that is not kept */
+};
+
+/* choices.c: a place, and numbers that lead to it and cannot be guessed. */
+
+bool pfcp_places_init(struct pfcp_places *places, const struct upf *upf);
+/* False: every place is taken. */
+bool pfcp_place_choose(struct pfcp_agent *agent, uint32_t *place);
+void pfcp_place_give_back(struct pfcp_agent *agent, uint32_t place);
+uint32_t pfcp_teid_choose(struct pfcp_agent *agent, uint32_t place, uint32_t ue_ip);
+uint64_t pfcp_seid_choose(struct pfcp_agent *agent, uint32_t place);
+/* The place that a SEID of pfcp_seid_choose() leads to. */
+uint32_t pfcp_place_of_seid(uint64_t seid);
+
+/* nodes.c */
+
+/* The association of that peer, or PFCP_NOBODY. */
+uint8_t pfcp_association_of(const struct pfcp_agent *agent, struct pfcp_peer from);
+/* Requests of nodes: false with `fault`. */
+bool pfcp_associate(struct pfcp_agent *agent, struct pfcp_peer from,
+		    const struct pfcp_request *request, struct pfcp_fault *fault);
+void pfcp_dissociate(struct pfcp_agent *agent, uint8_t association);
+
+/* sessions.c: requests about sessions, of a peer that is associated. `session`: which it is about,
+ * or became. */
+
+bool pfcp_session_establish(struct pfcp_agent *agent, uint8_t association,
+			    const struct pfcp_request *request, struct pfcp_session **session,
+			    struct pfcp_fault *fault);
+bool pfcp_session_modify(struct pfcp_agent *agent, struct pfcp_session *session,
+			 const struct pfcp_request *request, struct pfcp_fault *fault);
+void pfcp_session_delete(struct pfcp_agent *agent, struct pfcp_session *session);
+/* The session of that SEID which the association has, or NULL. */
+struct pfcp_session *pfcp_session_of(struct pfcp_agent *agent, uint8_t association, uint64_t seid);
+
+#endif

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PFCP messages by Scapy, for C tests of ours: `python -m tests.packet.pfcp_vectors` writes them, as a header
+and as the inputs that fuzzing begins from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from scapy.contrib import pfcp
+from scapy.contrib.pfcp import PFCP
+from scapy.packet import Packet as ScapyPacket
+
+FOLDER = Path(__file__).resolve().parents[2] / "native" / "nf" / "upf" / "pfcp"
+HEADER = FOLDER / "vectors_test.h"
+CORPUS = FOLDER / "pfcp_fuzz_corpus"
+TALKS = FOLDER / "agent_fuzz_corpus"
+
+SMF, UPF, GNB, OTHER_GNB, UE = "192.0.2.100", "192.0.2.101", "192.0.2.7", "192.0.2.8", "10.46.0.1"
+RECOVERY_S = 3_900_000_000
+CP_SEID, UP_SEID = 0x1122334455667788, 0x99AABBCCDDEEFF01
+
+
+def node(ip: str = SMF) -> ScapyPacket:
+    return pfcp.IE_NodeId(id_type="IPv4", ipv4=ip)
+
+
+def recovery() -> ScapyPacket:
+    return pfcp.IE_RecoveryTimeStamp(timestamp=RECOVERY_S)
+
+
+def f_seid(ip: str, seid: int) -> ScapyPacket:
+    return pfcp.IE_FSEID(v4=1, seid=seid, ipv4=ip)
+
+
+def uplink_pdr(ue: str = UE, **f_teid: Any) -> ScapyPacket:
+    """From the gNB; the UPF is to choose the TEID unless another F-TEID is given."""
+    chosen = f_teid or {"V4": 1, "CH": 1, "CHID": 1, "choose_id": 5}
+    pdi = [
+        pfcp.IE_SourceInterface(interface="Access"),
+        pfcp.IE_FTEID(**chosen),
+        pfcp.IE_NetworkInstance(instance="access"),
+        pfcp.IE_UE_IP_Address(V4=1, ipv4=ue),
+    ]
+    return pfcp.IE_CreatePDR(
+        IE_list=[
+            pfcp.IE_PDR_Id(id=1),
+            pfcp.IE_Precedence(precedence=255),
+            pfcp.IE_PDI(IE_list=pdi),
+            pfcp.IE_OuterHeaderRemoval(header="GTP-U/UDP/IPv4"),
+            pfcp.IE_FAR_Id(id=11),
+            pfcp.IE_QER_Id(id=21),
+        ]
+    )
+
+
+def downlink_pdr(ue: str = UE) -> ScapyPacket:
+    pdi = [
+        pfcp.IE_SourceInterface(interface="Core"),
+        pfcp.IE_NetworkInstance(instance="internet"),
+        pfcp.IE_UE_IP_Address(V4=1, SD=1, ipv4=ue),
+    ]
+    return pfcp.IE_CreatePDR(
+        IE_list=[
+            pfcp.IE_PDR_Id(id=2),
+            pfcp.IE_Precedence(precedence=255),
+            pfcp.IE_PDI(IE_list=pdi),
+            pfcp.IE_FAR_Id(id=12),
+            pfcp.IE_QER_Id(id=21),
+        ]
+    )
+
+
+def far(number: int, towards: str, outer: ScapyPacket | None = None) -> ScapyPacket:
+    parameters = [pfcp.IE_DestinationInterface(interface=towards), *([outer] if outer else [])]
+    action = pfcp.IE_ApplyAction(FORW=1)
+    return pfcp.IE_CreateFAR(
+        IE_list=[pfcp.IE_FAR_Id(id=number), action, pfcp.IE_ForwardingParameters(IE_list=parameters)]
+    )
+
+
+def outer_header(gnb: str, teid: int) -> ScapyPacket:
+    return pfcp.IE_OuterHeaderCreation(GTPUUDPIPV4=1, TEID=teid, ipv4=gnb)
+
+
+def qer() -> ScapyPacket:
+    gates = pfcp.IE_GateStatus(ul="OPEN", dl="CLOSED")
+    rates = pfcp.IE_MBR(ul=50_000, dl=10_000_000_000)
+    return pfcp.IE_CreateQER(IE_list=[pfcp.IE_QER_Id(id=21), gates, rates, pfcp.IE_QFI(QFI=5)])
+
+
+def establishment(*without: type[ScapyPacket], ue: str = UE, **f_teid: Any) -> ScapyPacket:
+    """Both directions of a session; without elements of those kinds, inside others too."""
+    elements = [
+        node(),
+        f_seid(SMF, CP_SEID),
+        uplink_pdr(ue, **f_teid),
+        downlink_pdr(ue),
+        far(11, "Core"),
+        far(12, "Access", outer_header(GNB, 77)),
+        qer(),
+        pfcp.IE_PDNType(pdn_type="IPv4"),
+    ]
+    return pfcp.PFCPSessionEstablishmentRequest(IE_list=_left(elements, without))
+
+
+def _left(elements: list[ScapyPacket], without: tuple[type[ScapyPacket], ...]) -> list[ScapyPacket]:
+    left = [one for one in elements if not isinstance(one, without)]
+    for one in left:
+        if isinstance(one, pfcp.IE_Compound):
+            one.IE_list = _left(list(one.IE_list), without)
+    return left
+
+
+def buffering() -> ScapyPacket:
+    """What this UPF cannot."""
+    message = establishment()
+    for one in message.IE_list:
+        if isinstance(one, pfcp.IE_CreateFAR):
+            one.IE_list[1] = pfcp.IE_ApplyAction(BUFF=1, NOCP=1)
+    return message
+
+
+def handover() -> ScapyPacket:
+    parameters = pfcp.IE_UpdateForwardingParameters(IE_list=[outer_header(OTHER_GNB, 4_000_000_000)])
+    return pfcp.PFCPSessionModificationRequest(
+        IE_list=[pfcp.IE_UpdateFAR(IE_list=[pfcp.IE_FAR_Id(id=12), parameters])]
+    )
+
+
+def without_downlink() -> ScapyPacket:
+    return pfcp.PFCPSessionModificationRequest(
+        IE_list=[
+            pfcp.IE_RemovePDR(IE_list=[pfcp.IE_PDR_Id(id=2)]),
+            pfcp.IE_RemoveFAR(IE_list=[pfcp.IE_FAR_Id(id=12)]),
+            pfcp.IE_UpdateQER(IE_list=[pfcp.IE_QER_Id(id=21), pfcp.IE_GateStatus(ul="CLOSED", dl="CLOSED")]),
+        ]
+    )
+
+
+def created(teid: int) -> ScapyPacket:
+    chosen = pfcp.IE_FTEID(V4=1, TEID=teid, ipv4=UPF)
+    return pfcp.IE_CreatedPDR(IE_list=[pfcp.IE_PDR_Id(id=1), chosen])
+
+
+def of_session(seid: int, sequence: int, message: ScapyPacket) -> bytes:
+    return bytes(PFCP(S=1, seid=seid, seq=sequence) / message)
+
+
+def of_nodes(sequence: int, message: ScapyPacket) -> bytes:
+    return bytes(PFCP(S=0, seq=sequence) / message)
+
+
+def requests() -> dict[str, bytes]:
+    """What a control plane function sends, by name."""
+    release = pfcp.PFCPAssociationReleaseRequest(IE_list=[node()])
+    setup = pfcp.PFCPAssociationSetupRequest(IE_list=[node(), recovery()])
+    return {
+        "heartbeat": of_nodes(1, pfcp.PFCPHeartbeatRequest(IE_list=[recovery()])),
+        "association_setup": of_nodes(2, setup),
+        "association_release": of_nodes(0xFFFFFF, release),
+        "establishment": of_session(0, 0x010203, establishment()),
+        "handover": of_session(UP_SEID, 4, handover()),
+        "without_downlink": of_session(UP_SEID, 5, without_downlink()),
+        "deletion": of_session(UP_SEID, 6, pfcp.PFCPSessionDeletionRequest()),
+        "other_ue": of_session(0, 8, establishment(ue="10.46.0.2")),
+        "third_ue": of_session(0, 9, establishment(ue="10.46.0.3")),
+        "teid_of_the_smf": of_session(0, 10, establishment(V4=1, TEID=5, ipv4=UPF)),
+        "buffering": of_session(0, 11, buffering()),
+        "no_node_id": of_session(0, 7, establishment(pfcp.IE_NodeId)),
+        "no_f_seid": of_session(0, 7, establishment(pfcp.IE_FSEID)),
+        "no_far": of_session(0, 7, establishment(pfcp.IE_CreateFAR)),
+        "no_precedence": of_session(0, 7, establishment(pfcp.IE_Precedence)),
+        "no_source_interface": of_session(0, 7, establishment(pfcp.IE_SourceInterface)),
+        "no_gate_status": of_session(0, 7, establishment(pfcp.IE_GateStatus)),
+    }
+
+
+def responses() -> dict[str, bytes]:
+    """What a user plane function answers, by name."""
+    accepted = pfcp.IE_Cause(cause="Request accepted")
+    offended = [pfcp.IE_Cause(cause="Mandatory IE missing"), pfcp.IE_OffendingIE(type=57)]
+    features = pfcp.IE_UPFunctionFeatures(length=2, FTUP=1)
+    setup = [node(UPF), accepted, recovery(), features]
+    established = [node(UPF), accepted, f_seid(UPF, UP_SEID), created(0xCAFE0001)]
+    return {
+        "heartbeat_response": of_nodes(1, pfcp.PFCPHeartbeatResponse(IE_list=[recovery()])),
+        "association_setup_response": of_nodes(2, pfcp.PFCPAssociationSetupResponse(IE_list=setup)),
+        "establishment_response": of_session(
+            CP_SEID, 0x010203, pfcp.PFCPSessionEstablishmentResponse(IE_list=established)
+        ),
+        "refusal": of_session(0, 7, pfcp.PFCPSessionEstablishmentResponse(IE_list=[node(UPF), *offended])),
+    }
+
+
+GIVEN_SEID = 2**64 - 1
+"""Stands for the last one that was given out, in inputs of the agent's fuzzing."""
+
+
+def talks() -> dict[str, bytes]:
+    """Datagrams of control plane functions in a row, as inputs that the agent's fuzzing begins from."""
+    known = requests()
+    setup, opening = known["association_setup"], known["establishment"]
+    moving = of_session(GIVEN_SEID, 20, handover())
+    closing = of_session(GIVEN_SEID, 21, without_downlink())
+    deleting = of_session(GIVEN_SEID, 22, pfcp.PFCPSessionDeletionRequest())
+    return {
+        "session": _talk(setup, opening, moving, closing, deleting, known["association_release"]),
+        "repeated": _talk(setup, setup, opening, opening, moving, closing, moving),
+        "released": _talk(setup, opening, known["other_ue"], known["association_release"], opening),
+        "refused": _talk(known["heartbeat"], opening, setup, *known.values()),
+        "strangers": _datagram(0, setup) + _datagram(0, opening) + _datagram(1, moving) + _datagram(1, setup),
+    }
+
+
+def _datagram(sender: int, message: bytes) -> bytes:
+    return bytes([sender]) + len(message).to_bytes(2, "big") + message
+
+
+def _talk(*sent: bytes) -> bytes:
+    return b"".join(_datagram(0, one) for one in sent)
+
+
+def text() -> str:
+    """The header of C."""
+    lines = [
+        "/* SPDX-License-Identifier: Apache-2.0 */",
+        "/* PFCP messages as Scapy writes them: python -m tests.packet.pfcp_vectors */",
+        "#include <stdint.h>",
+        "",
+        "/* clang-format off */",
+    ]
+    for name, message in {**requests(), **responses()}.items():
+        lines += ["", f"static const uint8_t {name}[] = {{"]
+        for at in range(0, len(message), 14):
+            lines.append("\t" + " ".join(f"0x{byte:02x}," for byte in message[at : at + 14]))
+        lines.append("};")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Writes the header and the corpus."""
+    HEADER.write_text(text(), encoding="ascii")
+    CORPUS.mkdir(exist_ok=True)
+    for name, message in requests().items():
+        (CORPUS / name).write_bytes(message)
+    TALKS.mkdir(exist_ok=True)
+    for name, talk in talks().items():
+        (TALKS / name).write_bytes(talk)
+
+
+if __name__ == "__main__":
+    main()

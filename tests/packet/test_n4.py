@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A upf that an SMF of Scapy's controls by PFCP: its sessions forward packets, nobody else changes them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from scapy.contrib import pfcp
+from scapy.contrib.gtp import GTP_U_Header
+from scapy.contrib.pfcp import PFCP
+from scapy.layers.inet import IP, UDP
+from scapy.layers.l2 import Ether
+
+from . import pfcp_vectors as messages
+from .control_plane import N4, ControlPlane, cause, element, network
+from .frames import framed
+from .replay import Dropped, Forwarded, Outcome, Replay, replay
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="makes a network namespace: run as root")
+
+N3, SERVER, UE = "192.0.2.1", "203.0.113.9", messages.UE
+ACCEPTED = 1
+UPF = ("upf", {"sessions": 0, "sessions_max": 300, "n4_address": N4})
+
+
+@pytest.fixture(scope="module")
+def netns() -> Iterator[str]:
+    with network() as name:
+        yield name
+
+
+@pytest.fixture
+def chain(netns: str) -> Iterator[Replay]:
+    with replay(UPF) as running:
+        running.listen("upf0", f"/run/netns/{netns}")
+        yield running
+
+
+def up(chain: Replay, teid: int) -> Outcome:
+    """What becomes of a packet of the UE in that tunnel."""
+    user = IP(src=UE, dst=SERVER) / UDP(sport=4000, dport=53) / b"from the UE, and not short"
+    outer = IP(src=messages.GNB, dst=N3) / UDP(sport=2152, dport=2152)
+    outcome = chain.send(framed(outer / GTP_U_Header(teid=teid, gtp_type=255) / user))
+    assert not isinstance(outcome, Forwarded) or outcome.frame == framed(user)
+    return outcome
+
+
+def down(chain: Replay) -> tuple[str, int] | str:
+    """The gNB and the tunnel in which a packet for the UE leaves, or why it is dropped."""
+    outcome = chain.send(
+        framed(IP(src=SERVER, dst=UE) / UDP(sport=53, dport=4000) / b"for the UE"), "inbound"
+    )
+    if isinstance(outcome, Dropped):
+        return outcome.reason
+    seen = Ether(outcome.frame)
+    return seen[IP].dst, seen[GTP_U_Header].teid
+
+
+def counts(chain: Replay, *names: str) -> tuple[int, ...]:
+    figures = chain.report("upf0").figures["chain"]
+    return tuple(figures[f"n4_{name}"] for name in names)
+
+
+def open_session() -> pfcp.PFCPSessionEstablishmentRequest:
+    """Both directions, held back by nothing."""
+    return messages.establishment(pfcp.IE_CreateQER, pfcp.IE_QER_Id)
+
+
+def test_a_session_is_set_up_handed_over_and_deleted_by_an_smf(netns: str, chain: Replay) -> None:
+    with ControlPlane(netns) as smf:
+        setup = smf.associate()
+        assert cause(setup) == ACCEPTED
+        assert element(setup, pfcp.IE_NodeId).ipv4 == N4
+        assert element(setup, pfcp.IE_UPFunctionFeatures).FTUP == 1
+        answer = smf.ask(0, open_session())
+        assert cause(answer) == ACCEPTED
+        assert answer.seid == messages.CP_SEID
+        seid, teid = element(answer, pfcp.IE_FSEID).seid, element(answer, pfcp.IE_FTEID).TEID
+        assert element(answer, pfcp.IE_FTEID).ipv4 == N3
+        assert isinstance(up(chain, teid), Forwarded)
+        assert up(chain, teid ^ 1 << 31) == Dropped("unknown_teid", "upf")
+        assert down(chain) == (messages.GNB, 77)
+
+        assert cause(smf.ask(seid, messages.handover())) == ACCEPTED
+        assert down(chain) == (messages.OTHER_GNB, 4_000_000_000)
+        assert isinstance(up(chain, teid), Forwarded)
+
+        assert cause(smf.ask(seid, pfcp.PFCPSessionDeletionRequest())) == ACCEPTED
+        assert up(chain, teid) == Dropped("unknown_teid", "upf")
+        assert down(chain) == "unknown_ue"
+    assert counts(chain, "associations", "accepted", "refused") == (1, 4, 0)
+
+
+def test_gates_and_rates_of_a_qer_hold_back_each_its_direction(netns: str, chain: Replay) -> None:
+    with ControlPlane(netns) as smf:
+        smf.associate()
+        answer = smf.ask(0, messages.establishment())
+        teid = element(answer, pfcp.IE_FTEID).TEID
+        assert isinstance(up(chain, teid), Forwarded)
+        assert down(chain) == "gate_closed"
+
+
+def test_who_is_not_associated_is_ignored_and_counted(netns: str, chain: Replay) -> None:
+    with ControlPlane(netns) as smf, ControlPlane(netns, "127.0.0.10") as stranger:
+        assert stranger.quiet(messages.of_session(0, 90, open_session()))
+        smf.associate()
+        answer = smf.ask(0, open_session())
+        seid = element(answer, pfcp.IE_FSEID).seid
+        assert stranger.quiet(
+            messages.of_session(seid, 91, messages.handover()),
+            messages.of_session(seid, 92, pfcp.PFCPSessionDeletionRequest()),
+        )
+        assert down(chain) == (messages.GNB, 77)
+    assert counts(chain, "not_associated", "associations") == (3, 1)
+
+
+def test_what_is_replayed_is_answered_as_before_and_not_done_again(netns: str, chain: Replay) -> None:
+    with ControlPlane(netns) as smf:
+        smf.associate()
+        seid = element(smf.ask(0, open_session()), pfcp.IE_FSEID).seid
+        first = smf.number(seid, messages.handover())
+        answer = smf.tell(first)
+        back = pfcp.IE_UpdateForwardingParameters(IE_list=[messages.outer_header(messages.GNB, 78)])
+        rules = pfcp.IE_UpdateFAR(IE_list=[pfcp.IE_FAR_Id(id=12), back])
+        assert cause(smf.ask(seid, pfcp.PFCPSessionModificationRequest(IE_list=[rules]))) == ACCEPTED
+        assert smf.tell(first) == answer
+        assert down(chain) == (messages.GNB, 78)
+    assert counts(chain, "repeated") == (1,)
+
+
+def test_what_is_malformed_is_ignored_or_refused_and_the_session_stays(netns: str, chain: Replay) -> None:
+    with ControlPlane(netns) as smf:
+        smf.associate()
+        answer = smf.ask(0, open_session())
+        seid, teid = element(answer, pfcp.IE_FSEID).seid, element(answer, pfcp.IE_FTEID).TEID
+        whole = smf.number(seid, messages.handover())
+        assert smf.quiet(b"", b"\x20", b"\x20" + bytes(99), *(whole[:size] for size in range(1, len(whole))))
+        refusals = {
+            66: messages.of_session(0, 70, messages.establishment(pfcp.IE_FSEID)),
+            65: messages.of_session(seid ^ 1 << 40, 71, messages.handover()),
+            73: messages.of_session(0, 72, open_session()),
+            71: messages.of_session(0, 73, messages.establishment(V4=1, TEID=5, ipv4=N3)),
+            76: messages.of_session(0, 74, messages.buffering()),
+        }
+        for expected, message in refusals.items():
+            refused = smf.tell(message)
+            assert refused is not None
+            assert cause(PFCP(refused)) == expected
+        version = smf.tell(b"\x41" + whole[1:])
+        assert version is not None
+        assert PFCP(version).message_type == 11
+        assert isinstance(up(chain, teid), Forwarded)
+        assert down(chain) == (messages.GNB, 77)
+    assert counts(chain, "refused") == (len(refusals) + 1,)
