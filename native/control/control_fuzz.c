@@ -17,9 +17,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 static bool
 stays_inside(const char *line, size_t size)
 {
-	static const char *const outside[] = {
-		"tap",	    "af_",   "packet_socket", "virtio",	   "vhost", "devargs",
-		"physical", "netns", "\"file\"",      "\"start\"", "\\"};
+	static const char *const outside[] = {"tap",	   "af_",      "packet_socket", "virtio",
+					      "vhost",	   "devargs",  "physical",	"netns",
+					      "nf.listen", "\"file\"", "\"start\"",	"\\"};
 
 	for (unsigned int i = 0; i < RTE_DIM(outside); i++) {
 		if (memmem(line, size, outside[i], strlen(outside[i])) != NULL)

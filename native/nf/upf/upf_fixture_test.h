@@ -3,6 +3,8 @@
 #ifndef WEIR_NF_UPF_FIXTURE_TEST_H
 #define WEIR_NF_UPF_FIXTURE_TEST_H
 
+#include <netinet/in.h>
+
 #include "packet/gtpu.h"
 #include "testing/packet.h"
 
@@ -30,5 +32,30 @@ struct rte_mbuf *in_tunnel(uint32_t teid, const char *source, uint16_t payload_b
 
 /* Why; fails the test if it went on. */
 const char *dropped_for(struct weir_test_outcome outcome);
+
+/* Four sessions from the beginning, and room that is no power of two. */
+#define ROOM 300
+#define STEP 512u /* what a TEID is above the first one, modulo this, is its place */
+#define FIRST 1u
+void upf_start_with_room(void);
+
+/* Runs the command; NULL, or why it is refused. */
+const char *upf_change(const char *command, const char *sessions);
+uint64_t upf_figure(const char *name);
+/* Packets; "uplink" or "downlink". */
+uint64_t upf_passed(const char *direction);
+
+/* "forwarded", or why a packet that is sent in that tunnel is dropped. */
+const char *upf_up(uint32_t teid, const char *ue);
+
+struct upf_seen {
+	char gnb[INET_ADDRSTRLEN]; /* "": dropped */
+	uint32_t teid;
+	uint8_t qfi;
+	const char *reason;
+};
+
+/* Where a packet for that UE goes. */
+struct upf_seen upf_down(const char *ue);
 
 #endif
