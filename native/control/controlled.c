@@ -10,6 +10,7 @@
 
 #include "engine/controller.h"
 #include "port/netns.h"
+#include "dataplane.h"
 
 #define DATAGRAM_BYTES_MAX 4096
 #define DATAGRAMS_AT_ONCE 64 /* so that commands are not kept waiting */
@@ -88,6 +89,17 @@ listens(const struct weir_named_stage *stage)
 	return false;
 }
 
+static void
+close_all(void)
+{
+	while (controlled_count > 0) {
+		const struct controlled *one = &controlled[--controlled_count];
+
+		close(one->fd);
+		one->nf->controller->end(one->begun);
+	}
+}
+
 int
 weir_controlled_open(const struct weir_named_stage *stages, unsigned int count, const char *netns,
 		     struct weir_error *error)
@@ -119,18 +131,8 @@ weir_controlled_open(const struct weir_named_stage *stages, unsigned int count, 
 		return -1;
 	}
 	controlled_count++;
+	weir_dataplane.before_areas_go = close_all;
 	return 0;
-}
-
-void
-weir_controlled_close_all(void)
-{
-	while (controlled_count > 0) {
-		const struct controlled *one = &controlled[--controlled_count];
-
-		close(one->fd);
-		one->nf->controller->end(one->begun);
-	}
 }
 
 void

@@ -9,10 +9,9 @@
 #define WEIR_CONTROLLED_MAX 8
 
 /* Opens the socket of the function that these stages are the states of, in the network namespace of
- * that path (NULL: this one). -1 with `error`. */
+ * that path (NULL: this one), until the data plane is reset. -1 with `error`. */
 int weir_controlled_open(const struct weir_named_stage *stages, unsigned int count,
 			 const char *netns, struct weir_error *error);
-void weir_controlled_close_all(void);
 
 unsigned int weir_controlled_count(void);
 /* Of one below the count: its socket, and what to do when it can be read. */

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "controlled.h"
 #include "port/open.h"
 #include "traffic/connections/connections.h"
 #include "traffic/traffic.h"
@@ -80,7 +79,8 @@ weir_dataplane_reset(void)
 	struct weir_dataplane *plane = &weir_dataplane;
 
 	weir_loops_stop();
-	weir_controlled_close_all();
+	if (plane->before_areas_go != NULL)
+		plane->before_areas_go();
 	weir_streams_clear();
 	weir_connections_clear();
 	weir_areas_clear();

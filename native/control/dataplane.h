@@ -43,6 +43,8 @@ struct weir_dataplane {
 	struct weir_placed_area areas[WEIR_AREAS_MAX]; /* owned */
 	unsigned int ring_count;
 	struct rte_ring *rings[WEIR_RINGS_MAX]; /* owned */
+	/* Lets go of areas, whose loops have ended; NULL: nobody else holds one. */
+	void (*before_areas_go)(void);
 };
 
 extern struct weir_dataplane weir_dataplane;

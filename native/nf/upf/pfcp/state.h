@@ -3,9 +3,11 @@
 #ifndef WEIR_NF_UPF_PFCP_STATE_H
 #define WEIR_NF_UPF_PFCP_STATE_H
 
-#include "agent.h"
 #include "bearer.h"
+#include "replies.h"
+#include "way.h"
 
+#define PFCP_ASSOCIATIONS_MAX 16
 #define PFCP_NOBODY UINT8_MAX
 
 /* A session by PFCP, at the place that its session of the function has. */
