@@ -4,12 +4,17 @@ and as the inputs that fuzzing begins from."""
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 from typing import Any
 
-from scapy.contrib import pfcp
 from scapy.contrib.pfcp import PFCP
 from scapy.packet import Packet as ScapyPacket
+
+pfcp: Any = importlib.import_module("scapy.contrib.pfcp")
+"""Its elements have no types."""
+Element = Any
+"""One of them, or a message."""
 
 FOLDER = Path(__file__).resolve().parents[2] / "native" / "nf" / "upf" / "pfcp"
 HEADER = FOLDER / "vectors_test.h"
@@ -21,19 +26,19 @@ RECOVERY_S = 3_900_000_000
 CP_SEID, UP_SEID = 0x1122334455667788, 0x99AABBCCDDEEFF01
 
 
-def node(ip: str = SMF) -> ScapyPacket:
+def node(ip: str = SMF) -> Element:
     return pfcp.IE_NodeId(id_type="IPv4", ipv4=ip)
 
 
-def recovery() -> ScapyPacket:
+def recovery() -> Element:
     return pfcp.IE_RecoveryTimeStamp(timestamp=RECOVERY_S)
 
 
-def f_seid(ip: str, seid: int) -> ScapyPacket:
+def f_seid(ip: str, seid: int) -> Element:
     return pfcp.IE_FSEID(v4=1, seid=seid, ipv4=ip)
 
 
-def uplink_pdr(ue: str = UE, **f_teid: Any) -> ScapyPacket:
+def uplink_pdr(ue: str = UE, **f_teid: Any) -> Element:
     """From the gNB; the UPF is to choose the TEID unless another F-TEID is given."""
     chosen = f_teid or {"V4": 1, "CH": 1, "CHID": 1, "choose_id": 5}
     pdi = [
@@ -54,7 +59,7 @@ def uplink_pdr(ue: str = UE, **f_teid: Any) -> ScapyPacket:
     )
 
 
-def downlink_pdr(ue: str = UE) -> ScapyPacket:
+def downlink_pdr(ue: str = UE) -> Element:
     pdi = [
         pfcp.IE_SourceInterface(interface="Core"),
         pfcp.IE_NetworkInstance(instance="internet"),
@@ -71,7 +76,7 @@ def downlink_pdr(ue: str = UE) -> ScapyPacket:
     )
 
 
-def far(number: int, towards: str, outer: ScapyPacket | None = None) -> ScapyPacket:
+def far(number: int, towards: str, outer: ScapyPacket | None = None) -> Element:
     parameters = [pfcp.IE_DestinationInterface(interface=towards), *([outer] if outer else [])]
     action = pfcp.IE_ApplyAction(FORW=1)
     return pfcp.IE_CreateFAR(
@@ -79,17 +84,17 @@ def far(number: int, towards: str, outer: ScapyPacket | None = None) -> ScapyPac
     )
 
 
-def outer_header(gnb: str, teid: int) -> ScapyPacket:
+def outer_header(gnb: str, teid: int) -> Element:
     return pfcp.IE_OuterHeaderCreation(GTPUUDPIPV4=1, TEID=teid, ipv4=gnb)
 
 
-def qer() -> ScapyPacket:
+def qer() -> Element:
     gates = pfcp.IE_GateStatus(ul="OPEN", dl="CLOSED")
     rates = pfcp.IE_MBR(ul=50_000, dl=10_000_000_000)
     return pfcp.IE_CreateQER(IE_list=[pfcp.IE_QER_Id(id=21), gates, rates, pfcp.IE_QFI(QFI=5)])
 
 
-def establishment(*without: type[ScapyPacket], ue: str = UE, **f_teid: Any) -> ScapyPacket:
+def establishment(*without: type[ScapyPacket], ue: str = UE, **f_teid: Any) -> Element:
     """Both directions of a session; without elements of those kinds, inside others too."""
     elements = [
         node(),
@@ -112,7 +117,7 @@ def _left(elements: list[ScapyPacket], without: tuple[type[ScapyPacket], ...]) -
     return left
 
 
-def buffering() -> ScapyPacket:
+def buffering() -> Element:
     """What this UPF cannot."""
     message = establishment()
     for one in message.IE_list:
@@ -121,14 +126,14 @@ def buffering() -> ScapyPacket:
     return message
 
 
-def handover() -> ScapyPacket:
+def handover() -> Element:
     parameters = pfcp.IE_UpdateForwardingParameters(IE_list=[outer_header(OTHER_GNB, 4_000_000_000)])
     return pfcp.PFCPSessionModificationRequest(
         IE_list=[pfcp.IE_UpdateFAR(IE_list=[pfcp.IE_FAR_Id(id=12), parameters])]
     )
 
 
-def without_downlink() -> ScapyPacket:
+def without_downlink() -> Element:
     return pfcp.PFCPSessionModificationRequest(
         IE_list=[
             pfcp.IE_RemovePDR(IE_list=[pfcp.IE_PDR_Id(id=2)]),
@@ -138,7 +143,7 @@ def without_downlink() -> ScapyPacket:
     )
 
 
-def created(teid: int) -> ScapyPacket:
+def created(teid: int) -> Element:
     chosen = pfcp.IE_FTEID(V4=1, TEID=teid, ipv4=UPF)
     return pfcp.IE_CreatedPDR(IE_list=[pfcp.IE_PDR_Id(id=1), chosen])
 

@@ -7,22 +7,23 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from scapy.contrib import pfcp
 from scapy.contrib.gtp import GTP_U_Header
 from scapy.contrib.pfcp import PFCP
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
+from scapy.packet import Packet as ScapyPacket
 
 from . import pfcp_vectors as messages
 from .control_plane import N4, ControlPlane, cause, element, network
 from .frames import framed
-from .replay import Dropped, Forwarded, Outcome, Replay, replay
+from .pfcp_vectors import pfcp
+from .replay import Dropped, Forwarded, Options, Outcome, Replay, replay
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="makes a network namespace: run as root")
 
 N3, SERVER, UE = "192.0.2.1", "203.0.113.9", messages.UE
 ACCEPTED = 1
-UPF = ("upf", {"sessions": 0, "sessions_max": 300, "n4_address": N4})
+UPF: tuple[str, Options] = ("upf", {"sessions": 0, "sessions_max": 300, "n4_address": N4})
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +64,7 @@ def counts(chain: Replay, *names: str) -> tuple[int, ...]:
     return tuple(figures[f"n4_{name}"] for name in names)
 
 
-def open_session() -> pfcp.PFCPSessionEstablishmentRequest:
+def open_session() -> ScapyPacket:
     """Both directions, held back by nothing."""
     return messages.establishment(pfcp.IE_CreateQER, pfcp.IE_QER_Id)
 
