@@ -11,12 +11,11 @@ from scapy.contrib.gtp import GTP_U_Header
 from scapy.contrib.pfcp import PFCP
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
-from scapy.packet import Packet as ScapyPacket
 
 from . import pfcp_vectors as messages
 from .control_plane import N4, ControlPlane, cause, element, network
 from .frames import framed
-from .pfcp_vectors import pfcp
+from .pfcp_vectors import Element, pfcp
 from .replay import Dropped, Forwarded, Options, Outcome, Replay, replay
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="makes a network namespace: run as root")
@@ -64,7 +63,7 @@ def counts(chain: Replay, *names: str) -> tuple[int, ...]:
     return tuple(figures[f"n4_{name}"] for name in names)
 
 
-def open_session() -> ScapyPacket:
+def open_session() -> Element:
     """Both directions, held back by nothing."""
     return messages.establishment(pfcp.IE_CreateQER, pfcp.IE_QER_Id)
 

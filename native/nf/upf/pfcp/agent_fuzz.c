@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "testing/fuzz.h"
+#include "agent.h"
 #include "state.h"
 
 extern const struct weir_nf weir_nf_upf;
