@@ -15,8 +15,9 @@
  * So do control plane functions by PFCP (N4, TS 29.244), where n4_address says.
  * Limits: IPv4 alone, inside and outside; one QoS flow a session; no service data flows, buffering
  * or usage reports; no end markers; packets of tunnels that were fragmented on their way are
- * dropped; it moves packets, so it does not run in a fast path, nor with separated data. Example:
- * {"nf": "upf", "options": {"n3_address": "192.0.2.1", "sessions": 100000}}
+ * dropped; it moves packets, so it does not run in a fast path, nor with separated data.
+ *
+ * Example: {"nf": "upf", "options": {"n3_address": "192.0.2.1", "sessions": 100000}}
  */
 #include "upf.h"
 
