@@ -29,6 +29,7 @@ from pygments.util import ClassNotFound  # type: ignore[import-untyped]
 HOW_TO = {
     "measure": (
         "write-a-lab",
+        "repeat-a-run",
         "choose-a-technology",
         "measure-latency",
         "measure-connections",
