@@ -55,7 +55,7 @@ def test_a_technology_without_tap_interfaces_is_refused(tmp_path: Path) -> None:
         (["--function", "plain"], "no such virtual machine; it has default"),
         (["--rate", "50% PDR"], "--rate 50% PDR: expected a number"),
         (["--bandwidth", "fast"], "--bandwidth fast: expected a rate"),
-        (["--downtime-limit", "1h"], "--downtime-limit 1h: expected 0.001 s to 2000 s"),
+        (["--downtime-limit", "1h"], "--downtime-limit 1h: expected 0.001s to 2000s"),
         (["--frame", "65"], "no frame '65'"),
     ],
 )
