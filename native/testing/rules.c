@@ -315,6 +315,36 @@ in_range(uint16_t port, uint16_t low, uint16_t high)
 	return rte_be_to_cpu_16(port) >= low && rte_be_to_cpu_16(port) <= high;
 }
 
+struct weir_tuple
+weir_test_tuple_near(const struct weir_rule *rule, uint64_t *random)
+{
+	static const struct weir_rule everything = {
+		.src_port_high = UINT16_MAX, .dst_port_high = UINT16_MAX, .protocol = IPPROTO_UDP};
+	struct weir_tuple tuple = weir_test_tuple_in(rule != NULL ? rule : &everything, random);
+
+	switch (below(random, 8)) {
+	case 0:
+		tuple.src_ip ^= 1U << below(random, 32);
+		break;
+	case 1:
+		tuple.dst_ip ^= 1U << below(random, 32);
+		break;
+	case 2:
+		tuple.dst_port = (uint16_t)weir_test_random(random);
+		break;
+	case 3:
+		tuple.protocol = (uint8_t)weir_test_random(random);
+		break;
+	case 4:
+		tuple.src_port = tuple.dst_port = 0;
+		tuple.zero[0] = WEIR_TUPLE_PORTLESS;
+		break;
+	default:
+		break;
+	}
+	return tuple;
+}
+
 uint32_t
 weir_test_first_rule(const struct weir_rule *rules, uint32_t count, const struct weir_tuple *tuple)
 {

@@ -43,6 +43,8 @@ void weir_test_rule_write(FILE *file, const struct weir_rule *rule);
 
 /* A packet somewhere in `rule`; with ports if its protocol has them. */
 struct weir_tuple weir_test_tuple_in(const struct weir_rule *rule, uint64_t *random);
+/* Likewise, or near it, with a field changed. NULL: anywhere. */
+struct weir_tuple weir_test_tuple_near(const struct weir_rule *rule, uint64_t *random);
 
 /* The slow, obvious answer: each rule in turn, field by field. */
 uint32_t weir_test_first_rule(const struct weir_rule *rules, uint32_t count,

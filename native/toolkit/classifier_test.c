@@ -38,30 +38,8 @@ below(uint64_t *random, uint32_t bound)
 static struct weir_tuple
 some_tuple(const struct weir_rule *rules, uint32_t count, uint64_t *random)
 {
-	static const struct weir_rule everything = {
-		.src_port_high = UINT16_MAX, .dst_port_high = UINT16_MAX, .protocol = IPPROTO_UDP};
-	struct weir_tuple tuple = weir_test_tuple_in(
-		count > 0 && below(random, 8) != 0 ? &rules[below(random, count)] : &everything,
-		random);
-
-	switch (below(random, 8)) {
-	case 0:
-		tuple.src_ip ^= 1U << below(random, 32);
-		break;
-	case 1:
-		tuple.dst_port = (uint16_t)weir_test_random(random);
-		break;
-	case 2:
-		tuple.protocol = (uint8_t)weir_test_random(random);
-		break;
-	case 3:
-		tuple.src_port = tuple.dst_port = 0;
-		tuple.zero[0] = WEIR_TUPLE_PORTLESS;
-		break;
-	default:
-		break;
-	}
-	return tuple;
+	return weir_test_tuple_near(
+		count > 0 && below(random, 8) != 0 ? &rules[below(random, count)] : NULL, random);
 }
 
 static void

@@ -23,24 +23,42 @@ struct handover {
 	bool is_prepared, is_committed, is_done;
 };
 
+/* On the control thread: prepared, committed by the other thread, released. */
+static void
+hand_over(struct handover *handover, const struct weir_command *command, const void *arguments)
+{
+	struct weir_error error;
+
+	if (command->prepare(handover->firewall, arguments, "args", &handover->prepared, &error) <
+	    0)
+		abort();
+	__atomic_store_n(&handover->is_prepared, true, __ATOMIC_RELEASE);
+	while (!__atomic_load_n(&handover->is_committed, __ATOMIC_ACQUIRE))
+		rte_delay_us_sleep(100);
+	__atomic_store_n(&handover->is_committed, false, __ATOMIC_RELAXED);
+	command->release(handover->prepared);
+}
+
+/* On the thread of the state, between two batches. Whether there was something. */
+static bool
+commit_prepared(struct handover *handover, const struct weir_command *command)
+{
+	if (!__atomic_load_n(&handover->is_prepared, __ATOMIC_ACQUIRE))
+		return false;
+	handover->is_prepared = false;
+	command->commit(handover->firewall, handover->prepared, NULL);
+	__atomic_store_n(&handover->is_committed, true, __ATOMIC_RELEASE);
+	return true;
+}
+
 static void *
 reload_again_and_again(void *argument)
 {
-	const struct weir_command *command = &weir_nf_firewall.commands[0];
 	const struct weir_rule_reload_arguments same_file = {0};
 	struct handover *handover = argument;
-	struct weir_error error;
 
-	for (unsigned int i = 0; i < RELOADS; i++) {
-		if (command->prepare(handover->firewall, &same_file, "args", &handover->prepared,
-				     &error) < 0)
-			abort();
-		__atomic_store_n(&handover->is_prepared, true, __ATOMIC_RELEASE);
-		while (!__atomic_load_n(&handover->is_committed, __ATOMIC_ACQUIRE))
-			rte_delay_us_sleep(100);
-		__atomic_store_n(&handover->is_committed, false, __ATOMIC_RELAXED);
-		command->release(handover->prepared);
-	}
+	for (unsigned int i = 0; i < RELOADS; i++)
+		hand_over(handover, &weir_nf_firewall.commands[0], &same_file);
 	__atomic_store_n(&handover->is_done, true, __ATOMIC_RELEASE);
 	return NULL;
 }
@@ -73,12 +91,7 @@ no_packet_of_a_session_is_lost_while_rules_are_reloaded(void **state)
 	while (!__atomic_load_n(&handover.is_done, __ATOMIC_ACQUIRE)) {
 		assert_null(OUT(from_inside(IPPROTO_UDP, 1000, 0), 0));
 		assert_null(IN(from_outside(IPPROTO_UDP, 1000, 0), 0));
-		if (__atomic_load_n(&handover.is_prepared, __ATOMIC_ACQUIRE)) {
-			handover.is_prepared = false;
-			weir_nf_firewall.commands[0].commit(firewall, handover.prepared, NULL);
-			__atomic_store_n(&handover.is_committed, true, __ATOMIC_RELEASE);
-			commits++;
-		}
+		commits += commit_prepared(&handover, &weir_nf_firewall.commands[0]);
 	}
 	pthread_join(control, NULL);
 	assert_int_equal(commits, RELOADS);
@@ -178,21 +191,12 @@ change_again_and_again(void *argument)
 		"remove deny tcp 172.16.0.7 any any 80",
 		"remove deny udp any any 2000 any, remove deny tcp any any any 81,"
 		"add deny tcp 172.16.0.7 any any 80 first"};
-	const struct weir_command *command = &weir_nf_firewall.commands[1];
 	struct weir_rule_change_arguments *arguments = calloc(1, sizeof(*arguments));
 	struct handover *handover = argument;
-	struct weir_error error;
 
 	for (unsigned int i = 0; arguments != NULL && i < RELOADS; i++) {
 		snprintf(arguments->list, sizeof(arguments->list), "%s", lists[i % 2]);
-		if (command->prepare(handover->firewall, arguments, "args", &handover->prepared,
-				     &error) < 0)
-			abort();
-		__atomic_store_n(&handover->is_prepared, true, __ATOMIC_RELEASE);
-		while (!__atomic_load_n(&handover->is_committed, __ATOMIC_ACQUIRE))
-			rte_delay_us_sleep(100);
-		__atomic_store_n(&handover->is_committed, false, __ATOMIC_RELAXED);
-		command->release(handover->prepared);
+		hand_over(handover, &weir_nf_firewall.commands[1], arguments);
 	}
 	free(arguments);
 	__atomic_store_n(&handover->is_done, true, __ATOMIC_RELEASE);
@@ -216,12 +220,7 @@ packets_find_the_rules_as_they_are_while_single_ones_change(void **state)
 			assert_drop("denied", OUT(from_inside(IPPROTO_UDP, 2000, 0), 0));
 		else
 			assert_null(OUT(from_inside(IPPROTO_UDP, 2000, 0), 0));
-		if (__atomic_load_n(&handover.is_prepared, __ATOMIC_ACQUIRE)) {
-			handover.is_prepared = false;
-			weir_nf_firewall.commands[1].commit(firewall, handover.prepared, NULL);
-			commits++;
-			__atomic_store_n(&handover.is_committed, true, __ATOMIC_RELEASE);
-		}
+		commits += commit_prepared(&handover, &weir_nf_firewall.commands[1]);
 	}
 	pthread_join(control, NULL);
 	assert_int_equal(commits, RELOADS);

@@ -25,6 +25,16 @@ session_of_ue(void)
 	return place != WEIR_FLOW_NONE ? &function->sessions[place] : NULL;
 }
 
+/* A new agent with one session, of the SMF; its SEID. */
+static uint64_t
+start_session(void)
+{
+	start_agent("100");
+	associate();
+	assert_int_equal(tell(SMF, SPAN(establishment)), PFCP_ACCEPTED);
+	return given_seid();
+}
+
 static void
 a_session_is_set_up_handed_over_held_back_and_deleted(void **state)
 {
@@ -32,10 +42,7 @@ a_session_is_set_up_handed_over_held_back_and_deleted(void **state)
 	uint64_t seid;
 
 	(void)state;
-	start_agent("100");
-	associate();
-	assert_int_equal(tell(SMF, SPAN(establishment)), PFCP_ACCEPTED);
-	seid = given_seid();
+	seid = start_session();
 	session = session_of_ue();
 	assert_non_null(session);
 	assert_ptr_equal(upf_session_at_teid(function, given_teid()), session);
@@ -113,10 +120,7 @@ what_comes_again_is_answered_as_before_and_not_done_again(void **state)
 	uint64_t seid;
 
 	(void)state;
-	start_agent("100");
-	associate();
-	assert_int_equal(tell(SMF, SPAN(establishment)), PFCP_ACCEPTED);
-	seid = given_seid();
+	seid = start_session();
 	assert_int_equal(tell(SMF, SPAN(establishment)), PFCP_ACCEPTED);
 	assert_true(given_seid() == seid);
 	assert_int_equal(function->live, 1);
