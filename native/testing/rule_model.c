@@ -193,30 +193,9 @@ some_rule(const struct weir_rule_model *model, bool ipv6, uint64_t *random)
 struct weir_tuple
 weir_rule_model_tuple(const struct weir_rule_model *model, uint64_t *random)
 {
-	static const struct weir_rule everything = {
-		.src_port_high = UINT16_MAX, .dst_port_high = UINT16_MAX, .protocol = IPPROTO_UDP};
 	const struct weir_written_rule *rule = some_rule(model, false, random);
-	struct weir_tuple tuple =
-		weir_test_tuple_in(rule != NULL ? &rule->ipv4 : &everything, random);
 
-	switch (below(random, 8)) {
-	case 0:
-		tuple.src_ip ^= 1U << below(random, 32);
-		break;
-	case 1:
-		tuple.dst_ip ^= 1U << below(random, 32);
-		break;
-	case 2:
-		tuple.dst_port = (uint16_t)weir_test_random(random);
-		break;
-	case 3:
-		tuple.src_port = tuple.dst_port = 0;
-		tuple.zero[0] = WEIR_TUPLE_PORTLESS;
-		break;
-	default:
-		break;
-	}
-	return tuple;
+	return weir_test_tuple_near(rule != NULL ? &rule->ipv4 : NULL, random);
 }
 
 struct weir_ipv6_tuple

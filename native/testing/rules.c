@@ -334,6 +334,8 @@ weir_test_tuple_near(const struct weir_rule *rule, uint64_t *random)
 		break;
 	case 3:
 		tuple.protocol = (uint8_t)weir_test_random(random);
+		if (tuple.protocol != IPPROTO_TCP && tuple.protocol != IPPROTO_UDP)
+			tuple.zero[0] = WEIR_TUPLE_PORTLESS; /* as all packets of it */
 		break;
 	case 4:
 		tuple.src_port = tuple.dst_port = 0;
