@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who may know whom. Python by the imports in its syntax trees, C by its #include lines."""
+"""Who may know whom, by the imports in syntax trees. C: test_includes.py."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.circle import circle_in
 from tests.each_file import each_file
 from weir.procedures import PROCEDURES
 from weir.report import FORMATS
@@ -17,7 +18,6 @@ from weir.report.blocks import new_console
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "weir"
-NATIVE = ROOT / "native"
 
 # What each part may import of the others: whole parts, or modules of them. Everything may import base, and
 # itself; everything above technology may import lab. Procedures wire the parts together, with rules of their
@@ -84,17 +84,6 @@ PYTHON_MAY_IMPORT: dict[str, frozenset[str]] = {
     "ims": frozenset(),
     "verify.report": frozenset({"report", "results"}),
 }
-C_MAY_INCLUDE: dict[str, frozenset[str]] = {
-    "packet": frozenset(),
-    "engine": frozenset({"packet"}),
-    "toolkit": frozenset({"packet", "engine"}),
-    "nf": frozenset({"packet", "engine", "toolkit"}),
-    "traffic": frozenset({"packet", "engine"}),
-    "port": frozenset({"packet", "engine"}),
-    "control": frozenset({"packet", "engine", "toolkit", "nf", "traffic", "port"}),
-    "lean": frozenset({"packet", "engine", "toolkit", "nf", "traffic", "port", "control"}),
-    "app": frozenset({"packet", "engine", "toolkit", "nf", "traffic", "port", "control", "lean"}),
-}
 # Modules that change the system, or look at it, outside fabric. pyroute2 and subprocess are its own tools.
 SYSTEM_MODULES = frozenset({"subprocess", "pyroute2", "ctypes", "fcntl", "signal", "multiprocessing"})
 MAY_TOUCH_SYSTEM = frozenset({"fabric"})
@@ -108,7 +97,6 @@ PROCEDURES_MAY_IMPORT = frozenset(
 )
 CHAINS = ("local_chain.py", "tester_alone.py", "chain.py")
 SECTIONS_MAY_IMPORT = frozenset({"base", "lab", "report", "results"})
-C_FILES = sorted(path for path in NATIVE.rglob("*") if path.suffix in (".c", ".h"))
 
 
 def part_of(path: Path) -> str:
@@ -244,65 +232,6 @@ def test_the_product_never_imports_scapy(path: Path) -> None:
     assert "scapy" not in {module.split(".")[0] for module in imports_of(path)}
 
 
-@each_file(C_FILES)
-def test_c_rooms_include_only_what_lies_below_them(path: Path) -> None:
-    room = path.relative_to(NATIVE).parts
-    if room[0] not in C_MAY_INCLUDE:
-        return
-    for line in path.read_text(encoding="utf-8").splitlines():
-        found = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
-        if found is None:
-            continue
-        target = resolved(path, found[1])
-        if target is None:
-            continue
-        if target[0] == room[0] == "nf":
-            assert target[1] == room[1], f"{name(path)}: a network function includes another one: {found[1]}"
-            continue
-        allowed = C_MAY_INCLUDE[room[0]] | {room[0]}
-        if path.stem.endswith(("_test", "_fuzz", "_bench")):
-            allowed = allowed | {"testing"}
-        assert target[0] in allowed, f"{name(path)}: {room[0]} must not include {found[1]}"
-
-
-def resolved(path: Path, included: str) -> tuple[str, ...] | None:
-    """The path under native/ of an included file; None if it is not ours."""
-    for base in (path.parent, NATIVE, *(NATIVE / part for part in C_MAY_INCLUDE)):
-        candidate = (base / included).resolve()
-        if candidate.is_file() and candidate.is_relative_to(NATIVE):
-            return candidate.relative_to(NATIVE).parts
-    return None
-
-
-def test_c_files_include_each_other_in_no_circle() -> None:
-    """A .c and its .h are one node."""
-    includes: dict[str, set[str]] = {}
-    for path in C_FILES:
-        node = str(path.relative_to(NATIVE).with_suffix(""))
-        found = re.findall(r'^\s*#\s*include\s+"([^"]+)"', path.read_text(encoding="utf-8"), re.MULTILINE)
-        targets = [target for target in (resolved(path, line) for line in found) if target is not None]
-        includes.setdefault(node, set()).update(str(Path(*target).with_suffix("")) for target in targets)
-        includes[node].discard(node)
-    assert circle_in(includes) is None
-
-
-def circle_in(edges: dict[str, set[str]]) -> list[str] | None:
-    """One way round a circle of the graph, or None."""
-    done: set[str] = set()
-
-    def follow(node: str, way: list[str]) -> list[str] | None:
-        if node in way:
-            return [*way[way.index(node) :], node]
-        if node in done:
-            return None
-        found = (follow(other, [*way, node]) for other in sorted(edges.get(node, ())))
-        circle = next((circle for circle in found if circle is not None), None)
-        done.add(node)
-        return circle
-
-    return next((circle for node in sorted(edges) if (circle := follow(node, [])) is not None), None)
-
-
 MODULES = {
     ".".join(("weir", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__"): path
     for path in SOURCES
@@ -341,10 +270,6 @@ def test_no_modules_import_each_other_in_a_circle(graph: dict[str, set[str]]) ->
     assert circle_in(graph) is None
 
 
-def test_a_circle_is_seen() -> None:
-    assert circle_in({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == ["b", "c", "b"]
-
-
 RUN_REACHES = 198
 """Modules, the sections and formats of a run among them. The fewer the better: lower it when you can."""
 
@@ -364,16 +289,6 @@ def test_a_run_needs_no_more_modules_than_it_did(graph: dict[str, set[str]]) -> 
             reached.add(module)
             waiting += graph[module] - reached
     assert len(reached) <= RUN_REACHES, f"weir run reaches {len(reached)} modules"
-
-
-def test_what_is_below_the_functions_never_names_one() -> None:
-    functions = [path.name for path in (NATIVE / "nf").iterdir() if path.is_dir()]
-    assert functions
-    for path in C_FILES:
-        if path.relative_to(NATIVE).parts[0] in ("packet", "engine", "toolkit"):
-            code = re.sub(r"/\*.*?\*/|//[^\n]*", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
-            words = set(re.findall(r"[a-z0-9]+", code.lower()))
-            assert not words & set(functions), f"{name(path)} names a network function"
 
 
 @pytest.mark.long
