@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import io
 import re
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 from tests.circle import circle_in
 from tests.each_file import each_file
+from tests.syntax import tree_of
 from weir.procedures import PROCEDURES
 from weir.report import FORMATS
 from weir.report.blocks import new_console
@@ -122,9 +124,10 @@ def imported(tree: ast.AST, package: tuple[str, ...]) -> list[str]:
     return names
 
 
+@functools.cache  # several tests ask it of each file
 def imports_of(path: Path) -> list[str]:
     package = ("weir", *path.relative_to(PACKAGE).parts[:-1])
-    return imported(ast.parse(path.read_text(encoding="utf-8")), package)
+    return imported(tree_of(path), package)
 
 
 def name(path: Path) -> str:
@@ -149,7 +152,7 @@ def test_a_part_imports_only_the_parts_that_it_may_know(path: Path) -> None:
 @pytest.mark.parametrize("path", sorted((PACKAGE / "fabric").rglob("*.py")), ids=name)
 def test_netlink_sockets_are_made_where_ctrl_c_waits(path: Path) -> None:
     """By `fabric.netlink`, which is given their kind."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = tree_of(path)
     kinds = {
         module.rpartition(".")[2]
         for module in imports_of(path)
@@ -241,7 +244,7 @@ MODULES = {
 def known_modules(path: Path) -> set[str]:
     """Modules of ours that a file imports, at its top or anywhere inside; for types alone does not count."""
     package = ("weir", *path.relative_to(PACKAGE).parts[:-1])
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = tree_of(path)
     for node in ast.walk(tree):
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             node.body = []
@@ -297,7 +300,7 @@ def test_consoles_are_made_in_one_place_that_takes_no_part_of_a_mac_address_for_
     made = [
         name(path)
         for path in PACKAGE.rglob("*.py")
-        for call in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for call in ast.walk(tree_of(path))
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "Console"
     ]
     assert made == ["src/weir/report/blocks.py"]

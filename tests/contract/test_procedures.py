@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.report.synthetic import result
+from tests.syntax import tree_of
 from weir.procedures import PROCEDURES
 from weir.report.sections import Section, sections
 
@@ -94,9 +95,7 @@ LINE = '    Procedure("linkdown", "linkdown"),\n'
 def test_no_format_has_a_branch_on_a_procedure(path: Path) -> None:
     """What a soak or a migration found is asked for in their folders alone."""
     own = {one.name for one in PROCEDURES} - {"throughput", "latency"}  # these are words of every report
-    attributes = {
-        node.attr for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Attribute)
-    }
+    attributes = {node.attr for node in ast.walk(tree_of(path)) if isinstance(node, ast.Attribute)}
     assert not attributes & own
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from tests.contributing import copied, perform
 from tests.each_file import each_file
+from tests.syntax import tree_of
 from weir.base.step import Step
 from weir.lab import Lab, load_lab
 from weir.plan import build_topology, deployment_id, steps
@@ -52,7 +53,7 @@ print(refusal.fix if refusal is not None else "")
 
 def names_in(path: Path) -> set[str]:
     """Technologies that a module has as strings of their own; not in texts for people."""
-    constants = (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant))
+    constants = (node for node in ast.walk(tree_of(path)) if isinstance(node, ast.Constant))
     return {str(node.value) for node in constants if isinstance(node.value, str)} & set(TECHNOLOGIES)
 
 
