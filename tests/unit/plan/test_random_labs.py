@@ -33,7 +33,9 @@ def series(count: int, seed: int = 1, known: Known = KNOWN) -> list[Drawn]:
     return list(itertools.islice(drawn(known, CPUS, seed), count))
 
 
-MANY = series(400)
+@pytest.fixture(scope="module")
+def many() -> list[Drawn]:
+    return series(400)
 
 
 def ways(draws: list[Drawn]) -> Counter[str]:
@@ -41,63 +43,63 @@ def ways(draws: list[Drawn]) -> Counter[str]:
     return Counter(FASTPATH if one.fastpath else one.architecture for one in first)
 
 
-def test_every_architecture_comes_and_fast_paths_too() -> None:
-    found = ways(MANY)
+def test_every_architecture_comes_and_fast_paths_too(many: list[Drawn]) -> None:
+    found = ways(many)
     assert set(found) == {"run-to-completion", "pipeline", "dispatch", "separated", FASTPATH}
-    assert min(found.values()) > 0.1 * len(MANY)
+    assert min(found.values()) > 0.1 * len(many)
 
 
-def test_every_function_comes_in_every_length_of_chain() -> None:
+def test_every_function_comes_in_every_length_of_chain(many: list[Drawn]) -> None:
     nfs = Counter(
-        one.nf for draw in MANY for function in draw.lab.functions.values() for one in function.nfs()
+        one.nf for draw in many for function in draw.lab.functions.values() for one in function.nfs()
     )
     assert set(nfs) == set(KNOWN.functions)
     assert min(nfs.values()) > 0.1 * sum(nfs.values())
-    lengths = Counter(sum(len(one.nfs()) for one in draw.lab.functions.values()) for draw in MANY)
+    lengths = Counter(sum(len(one.nfs()) for one in draw.lab.functions.values()) for draw in many)
     assert set(lengths) == set(range(1, FUNCTIONS_MAX + 1))
 
 
-def test_numbers_of_flows_come_from_every_decade() -> None:
-    decades = Counter(len(str(draw.lab.traffic.flows.count)) for draw in MANY)
-    assert min(decades[digits] for digits in range(1, 7)) > 0.1 * len(MANY)
+def test_numbers_of_flows_come_from_every_decade(many: list[Drawn]) -> None:
+    decades = Counter(len(str(draw.lab.traffic.flows.count)) for draw in many)
+    assert min(decades[digits] for digits in range(1, 7)) > 0.1 * len(many)
 
 
-def test_tester_and_functions_share_a_core_have_their_own_or_both() -> None:
-    cores = [draw.lab.cores for draw in MANY]
+def test_tester_and_functions_share_a_core_have_their_own_or_both(many: list[Drawn]) -> None:
+    cores = [draw.lab.cores for draw in many]
     found = Counter(
         (set(one.functions or ()) == set(one.tester or ()), len(one.functions or ())) for one in cores if one
     )
     assert set(found) == {(True, 1), (False, 1), (False, 2)}
-    assert min(found.values()) > 0.2 * len(MANY)
+    assert min(found.values()) > 0.2 * len(many)
 
 
-def test_frames_are_usual_sizes_others_and_mixes_in_both_directions() -> None:
-    frames = [str(draw.lab.traffic.frames[0]) for draw in MANY]
+def test_frames_are_usual_sizes_others_and_mixes_in_both_directions(many: list[Drawn]) -> None:
+    frames = [str(draw.lab.traffic.frames[0]) for draw in many]
     assert any(frame.startswith("imix:") for frame in frames)
     assert any(frame in ("64", "1518") for frame in frames)
     assert any(frame.isdigit() and int(frame) % 64 for frame in frames)
-    assert {draw.lab.tester.direction for draw in MANY} == {"left-to-right", "bidirectional"}
+    assert {draw.lab.tester.direction for draw in many} == {"left-to-right", "bidirectional"}
 
 
-def test_every_draw_is_a_lab_without_complaints() -> None:
-    assert [draw.number for draw in MANY if list(complaints(draw.lab, CPUS))] == []
+def test_every_draw_is_a_lab_without_complaints(many: list[Drawn]) -> None:
+    assert [draw.number for draw in many if list(complaints(draw.lab, CPUS))] == []
 
 
-def test_the_text_of_a_draw_is_its_lab(tmp_path: Path) -> None:
+def test_the_text_of_a_draw_is_its_lab(many: list[Drawn], tmp_path: Path) -> None:
     path = tmp_path / "random.yml"
-    for draw in MANY[:40]:
+    for draw in many[:40]:
         path.write_text(draw.text)
         assert load_lab(path, cpus=CPUS) == draw.lab
 
 
-def test_the_same_seed_draws_the_same_and_another_one_others() -> None:
+def test_the_same_seed_draws_the_same_and_another_one_others(many: list[Drawn]) -> None:
     again, other = series(20), series(20, seed=2)
-    assert [one.text for one in again] == [one.text for one in MANY[:20]]
-    assert [one.text for one in other] != [one.text for one in MANY[:20]]
+    assert [one.text for one in again] == [one.text for one in many[:20]]
+    assert [one.text for one in other] != [one.text for one in many[:20]]
 
 
-def test_tables_have_room_for_all_flows_and_dpi_decides_within_seconds() -> None:
-    for draw in MANY:
+def test_tables_have_room_for_all_flows_and_dpi_decides_within_seconds(many: list[Drawn]) -> None:
+    for draw in many:
         streams = 2 if draw.lab.tester.direction == "bidirectional" else 1
         flows = draw.lab.traffic.flows.count * streams
         for function in draw.lab.functions.values():
@@ -114,10 +116,10 @@ def test_what_would_be_dropped_is_drawn_again_and_counted_with_why() -> None:
     assert 30 < refused["nat drops what comes back to no request of the tester's"] < 120
 
 
-def test_lists_are_no_longer_than_what_was_measured() -> None:
+def test_lists_are_no_longer_than_what_was_measured(many: list[Drawn]) -> None:
     lists = [
         str(one.options["rule_list"]).count(",") + 1
-        for draw in MANY
+        for draw in many
         for function in draw.lab.functions.values()
         for one in function.nfs()
         if "rule_list" in one.options
