@@ -13,7 +13,8 @@ from typing import Any, get_args
 import jsonschema
 import pytest
 
-from tools.docs.dataplane_schema import COMMANDS, Failure, protocol_schema
+from tests.weir_dp_protocol import check_request
+from tools.docs.dataplane_schema import COMMANDS, Failure
 from weir.lab import load_lab
 from weir.plan import Plan, build_topology
 from weir.protocol.client import PROTOCOL_VERSION
@@ -61,17 +62,14 @@ def test_documented_port_kinds_are_those_of_weir_dp(described: dict[str, Any]) -
 
 @pytest.mark.parametrize("topology", BUILT, ids=lambda topology: f"{topology.technology}-{topology.chain}")
 def test_what_a_plan_configures_is_a_valid_request(topology: Any) -> None:
-    arguments = Plan.of(topology, LAB).opened("/run/weir/x").arguments()
-    jsonschema.validate({"id": 1, "cmd": "configure", "args": arguments}, protocol_schema())
+    check_request("configure", Plan.of(topology, LAB).opened("/run/weir/x").arguments())
 
 
 @pytest.mark.parametrize("frame", LAB.traffic.frames)
 def test_what_a_plan_sends_is_a_valid_request(frame: str) -> None:
-    arguments = Plan.of(BUILT[0], LAB).streams[str(frame)].arguments()
-    jsonschema.validate({"id": 1, "cmd": "traffic.configure", "args": arguments}, protocol_schema())
+    check_request("traffic.configure", Plan.of(BUILT[0], LAB).streams[str(frame)].arguments())
 
 
 def test_an_unknown_key_is_no_valid_request() -> None:
-    request = {"id": 1, "cmd": "announce", "args": {"count": 3, "often": True}}
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(request, protocol_schema())
+        check_request("announce", {"count": 3, "often": True})

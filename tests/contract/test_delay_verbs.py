@@ -6,11 +6,10 @@ from __future__ import annotations
 import time
 from typing import Any
 
-import jsonschema
 import pytest
 
 from tests.verbs import so_far
-from tools.docs.dataplane_schema import protocol_schema
+from tests.weir_dp_protocol import check_request
 from weir.protocol import DataPlaneClient
 from weir.protocol.traffic import DelayWanted
 
@@ -133,4 +132,4 @@ def test_what_weir_dp_accepts_the_schema_accepts() -> None:
         ("traffic.so_far", {}),
         ("traffic.delays", {"stream": 0, "of": "ipdv"}),
     ):
-        jsonschema.validate({"id": 1, "cmd": command, "args": arguments}, protocol_schema())
+        check_request(command, arguments)

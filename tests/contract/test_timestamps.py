@@ -9,7 +9,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from tools.docs.dataplane_schema import protocol_schema
+from tests.weir_dp_protocol import check_request
 from weir.protocol import DataPlaneClient, DataPlaneError
 from weir.protocol.configuration import Configure
 from weir.protocol.ledger import PortTimestamps
@@ -74,7 +74,7 @@ def test_another_wish_is_refused_with_its_place(weir_dp_empty: DataPlaneClient) 
     error = refused(weir_dp_empty, "configure", {"ports": ports, "areas": []})
     assert (error.where, error.expected) == ("ports[0].timestamps", "counter, auto or hardware")
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate({"id": 1, "cmd": "configure", "args": {"ports": ports}}, protocol_schema())
+        check_request("configure", {"ports": ports})
 
 
 def test_by_the_counter_every_packet_is_timed(client: DataPlaneClient) -> None:

@@ -9,10 +9,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
-from tools.docs.dataplane_schema import protocol_schema
+from tests.weir_dp_protocol import check_request
 from weir.protocol import DataPlaneClient, DataPlaneError
 from weir.protocol.configuration import Configure
 from weir.protocol.tester import DataPlaneTester
@@ -109,8 +108,8 @@ def test_what_weir_dp_accepts_the_schema_accepts(client: DataPlaneClient) -> Non
     client.call("traffic.configure", streams)
     client.start()
     client.call("traffic.start", run)
-    for request in (("traffic.configure", streams), ("traffic.start", run)):
-        jsonschema.validate({"id": 1, "cmd": request[0], "args": request[1]}, protocol_schema())
+    check_request("traffic.configure", streams)
+    check_request("traffic.start", run)
 
 
 def test_a_poisson_run_offers_what_its_process_drew(client: DataPlaneClient) -> None:

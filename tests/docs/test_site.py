@@ -47,6 +47,7 @@ def test_code_is_escaped_and_every_page_is_in_the_navigation(root: Path, tmp_pat
     assert ">Top</a>" in page
 
 
+@pytest.mark.long
 def test_every_table_is_one(tmp_path: Path) -> None:
     """A blank line in one makes a paragraph of its rows."""
     site.render(Path(__file__).parents[2], tmp_path / "site")

@@ -217,6 +217,7 @@ def test_each_of_several_sides_is_compared_with_the_first_and_only_the_changed_o
     assert [[run.id for run in one.after] for one in found] == [["b"], ["c"], ["d"]]
 
 
+@pytest.mark.long
 def test_chance_alone_changes_none_of_four_sides_more_often_than_one_of_two() -> None:
     dice = np.random.default_rng(7)
     wrong = 0

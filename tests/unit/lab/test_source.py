@@ -161,6 +161,7 @@ def test_any_text_is_either_a_lab_or_refused(text: str) -> None:
     assert is_good(outcome(text.encode("utf-8", "replace").decode()))
 
 
+@pytest.mark.long
 @settings(max_examples=100, deadline=None)
 @given(st.data())
 def test_a_good_lab_with_one_value_replaced_never_crashes(data: st.DataObject) -> None:

@@ -77,6 +77,7 @@ def test_a_fit_of_exact_rates_is_exact() -> None:
     assert found.factors.cumulative_overhead == pytest.approx(0.003, rel=0.01)
 
 
+@pytest.mark.long
 def test_linear_scaling_has_no_best_number_of_cores_that_anybody_has() -> None:
     found = fit([Point(n, 1e6 * n) for n in (1, 2, 4, 8)])
     assert found.best_cores is None or found.best_cores > 100
