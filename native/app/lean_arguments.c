@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "app/processor.h"
+
 static const char usage[] =
 	"weir-lean: what forwarding code costs: packets from memory through weir-dp's functions.\n"
 	"usage: weir-lean --request FILE --cores CPU [--memory-mb N] [--no-huge] [--inject "
@@ -89,7 +91,7 @@ lean_arguments_parse(int argc, char **argv, struct lean_arguments *arguments)
 			arguments->first_batches = strtoul(optarg, NULL, 10);
 			break;
 		case 'v':
-			puts("weir-lean " WEIR_VERSION);
+			weir_print_version("weir-lean");
 			exit(EXIT_SUCCESS);
 		case 'h':
 			fputs(usage, stdout);

@@ -130,7 +130,7 @@ parse(int argc, char **argv, struct arguments *arguments)
 			puts("");
 			exit(EXIT_SUCCESS);
 		case 'v':
-			puts("weir-dp " WEIR_VERSION);
+			weir_print_version("weir-dp");
 			exit(EXIT_SUCCESS);
 		case 'h':
 			fputs(usage, stdout);

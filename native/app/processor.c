@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include <rte_version.h>
+
 #include "engine/processor.h"
 
 bool
@@ -21,4 +23,10 @@ weir_processor_serves(const char *program)
 	if (!serves)
 		fprintf(stderr, ": build it again with `make native`\n");
 	return serves;
+}
+
+void
+weir_print_version(const char *program)
+{
+	printf("%s " WEIR_VERSION " (%s, -march=" WEIR_MARCH ")\n", program, rte_version());
 }

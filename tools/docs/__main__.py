@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m tools.docs` writes schemas and reference pages; `--check` compares; `--html DIR`: the site."""
+"""`python -m tools.docs` writes schemas and reference pages; `--check` compares; `--html DIR`: the site;
+`--man DIR`: manual pages of the commands."""
 
 from __future__ import annotations
 
@@ -7,7 +8,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from tools.docs import generated, site
+from tools.docs import generated, man_pages, site
+from weir.cli.main import app
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -19,7 +21,13 @@ def main() -> int:
         "--check", action="store_true", help="write nothing; fail if a file differs from the code"
     )
     parser.add_argument("--html", type=Path, metavar="DIR", help="render the documentation there")
+    parser.add_argument("--man", type=Path, metavar="DIR", help="write the manual pages there")
     options = parser.parse_args()
+    if options.man is not None:
+        options.man.mkdir(parents=True, exist_ok=True)
+        for name, text in man_pages.pages(app).items():
+            (options.man / name).write_text(text, encoding="utf-8")
+        return 0
     if options.html is not None:
         return _render(options.html)
     texts = generated.files(ROOT)

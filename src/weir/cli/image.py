@@ -31,7 +31,8 @@ def build(
         Path | None,
         typer.Option(
             "--weir-dp",
-            help="A data plane that runs on the guest's processor; absent: built here for any, from source.",
+            help="A data plane that runs on the guest's processor; absent: built here for any, from "
+            "source; where Weir was installed, the installed one.",
         ),
     ] = None,
 ) -> None:
@@ -40,6 +41,7 @@ def build(
     Nothing is installed, and an image that is there already is found again by what it is made of. Needs
     apt-get, and the packages busybox-static, ethtool, iproute2 and socat.
     """
+    from weir.fabric.built import built
     from weir.fabric.vm import image as images
     from weir.lab.vm import FORWARDERS
 
@@ -50,8 +52,11 @@ def build(
         if forwarder and kind not in forwarder:
             continue
         if kind == "weir-dp" and weir_dp is None:
-            print(f"building weir-dp for {images.MARCH}: some minutes the first time")
-            weir_dp = images.portable_weir_dp(SOURCE_TREE)
+            if SOURCE_TREE is None:
+                weir_dp = built("weir-dp")
+            else:
+                print(f"building weir-dp for {images.MARCH}: some minutes the first time")
+                weir_dp = images.portable_weir_dp(SOURCE_TREE)
         made, new = images.build(kind, weir_dp if kind == "weir-dp" else None)
         state = "made" if new else "there already"
         print(f"{kind}: {made.digest} {state}, {made.made_of['kernel']}, in {made.kernel.parent.resolve()}")

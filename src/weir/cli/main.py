@@ -10,12 +10,12 @@ from typing import Annotated, Any
 
 import typer
 
-from weir import __version__
 from weir.cli import (
     compare,
     deploy,
     destroy,
     doctor,
+    examples,
     exec,
     explain,
     export,
@@ -25,6 +25,7 @@ from weir.cli import (
     moved,
     report,
     rm,
+    schema,
     serve,
     show,
     tag,
@@ -69,6 +70,8 @@ COMMANDS: tuple[Callable[..., Any], ...] = (
     export.import_runs,
     explain.explain,
     validate.validate,
+    examples.examples,
+    schema.schema,
     verification.verify,
     deploy.deploy,
     exec.exec,
@@ -99,14 +102,22 @@ moved.register(app)
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"weir {__version__}")
+        from weir.cli.versions import lines
+
+        typer.echo("\n".join(lines()))
         raise typer.Exit
 
 
 @app.callback()
 def options(
     version: Annotated[
-        bool, typer.Option("--version", help="Print the version and exit.", callback=_version, is_eager=True)
+        bool,
+        typer.Option(
+            "--version",
+            help="Print the versions of Weir's programs and exit.",
+            callback=_version,
+            is_eager=True,
+        ),
     ] = False,
 ) -> None:
     """NFV performance lab: builds a service chain, loads it, measures it, explains it."""

@@ -32,10 +32,10 @@ _PATIENCE_S = 10
 
 
 @functools.cache
-def weir_version(root: Path = SOURCE_TREE) -> str:
+def weir_version(root: Path | None = SOURCE_TREE) -> str:
     """ "0.1.0+g1a2b3c4d5e6f", with ".dirty" if something that git knows was changed since; "0.1.0" where git
-    or its history is missing."""
-    if not (root / ".git").exists():
+    or its history is missing, or Weir was installed."""
+    if root is None or not (root / ".git").exists():
         return __version__
     try:
         done = subprocess.run(

@@ -16,6 +16,7 @@ from typing import Any, Self
 
 from weir.base.cores import parse_cpus
 from weir.base.error import FabricError
+from weir.fabric.built import HOW_TO_BUILD
 from weir.plan.lean import LeanRequest
 
 ANSWER_S = 120.0
@@ -115,9 +116,7 @@ def _start(argv: list[str]) -> subprocess.Popen[str]:
     try:
         return subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
     except OSError as error:
-        raise FabricError(
-            f"cannot start {argv[0]}: {error.strerror}", "build it with `make native`"
-        ) from error
+        raise FabricError(f"cannot start {argv[0]}: {error.strerror}", f"get it by {HOW_TO_BUILD}") from error
 
 
 def _answer(process: subprocess.Popen[str], answer_s: float) -> dict[str, Any]:

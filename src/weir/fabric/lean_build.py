@@ -14,18 +14,30 @@ from weir.base.error import FabricError
 from weir.fabric.lock import scratch
 from weir.fabric.vm.image import cache
 
-BUILDS = SOURCE_TREE / "build" / "lean"
 _PROGRAM = "native/weir-lean"
 _SCRATCH = "tree-"
-# This program is of that tree: whose it is does not matter.
-_GIT = ("git", "-c", f"safe.directory={SOURCE_TREE}", "-C", str(SOURCE_TREE))
+
+
+def _source() -> Path:
+    """FabricError where Weir was installed: there are no revisions."""
+    if SOURCE_TREE is None:
+        raise FabricError(
+            "this Weir was installed, and has no source to build an earlier revision from",
+            "give a result of `weir lean --json`, or run weir from a checkout of its source",
+        )
+    return SOURCE_TREE
+
+
+def _git() -> tuple[str, ...]:
+    """This program is of that tree: whose it is does not matter."""
+    return ("git", "-c", f"safe.directory={_source()}", "-C", str(_source()))
 
 
 def commit(revision: str) -> str:
     """The full hash of a revision of this source tree. FabricError if there is none."""
     try:
         done = subprocess.run(
-            [*_GIT, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}"],
+            [*_git(), "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}"],
             capture_output=True,
             text=True,
             check=False,
@@ -34,7 +46,7 @@ def commit(revision: str) -> str:
         raise FabricError(f"git cannot be run: {error}", "install git") from error
     if done.returncode != 0:
         raise FabricError(
-            f"{revision} is neither a file nor a revision of {SOURCE_TREE}",
+            f"{revision} is neither a file nor a revision of {_source()}",
             "give a result of `weir lean --json`, or a commit, branch or tag",
         )
     return done.stdout.strip()
@@ -53,7 +65,7 @@ def build_revision(sha: str) -> Path:
     with scratch(folder.parent, _SCRATCH) as made:
         tree, build = made / "tree", made / "build"
         tree.mkdir()
-        archive = subprocess.Popen([*_GIT, "archive", sha], stdout=subprocess.PIPE)
+        archive = subprocess.Popen([*_git(), "archive", sha], stdout=subprocess.PIPE)
         subprocess.run(["tar", "-x", "-C", str(tree)], stdin=archive.stdout, check=True)
         archive.wait()
         if not (tree / "native" / "app" / "lean.c").exists():
@@ -67,13 +79,14 @@ def build_revision(sha: str) -> Path:
 
 def _processor() -> str:
     """Of the flags that GCC has for this processor: a tree with its builds may be carried to another."""
-    flags = _run([str(SOURCE_TREE / "tools" / "processor-flags"), "cc"])
+    flags = _run([str(_source() / "tools" / "processor-flags"), "cc"])
     return hashlib.sha256(flags.encode()).hexdigest()[:12]
 
 
 def _folder(name: str) -> Path:
     """In the source tree, or of the user's own if it may not be written. FabricError if neither may."""
-    folder, own = BUILDS / name, cache() / "lean" / name
+    builds = _source() / "build" / "lean"
+    folder, own = builds / name, cache() / "lean" / name
     there = next(one for one in folder.parents if one.exists())
     if (folder / "weir-lean").exists() or os.access(there, os.W_OK):
         return folder
@@ -81,7 +94,7 @@ def _folder(name: str) -> Path:
         own.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FabricError(
-            f"weir-lean of an earlier revision cannot be kept: {BUILDS} and {own.parent} cannot be written",
+            f"weir-lean of an earlier revision cannot be kept: {builds} and {own.parent} cannot be written",
             "set XDG_CACHE_HOME to a directory of yours",
         ) from error
     return own

@@ -89,7 +89,7 @@ class DataPlaneClient:
                 f"weir-dp {hello.version} speaks protocol {hello.protocol}",
                 where=str(self._path),
                 expected=str(PROTOCOL_VERSION),
-                fix="build weir-dp and weir from the same source: make native",
+                fix="take weir-dp and weir of the same version: of one source, or one release",
             )
         return hello
 
@@ -295,7 +295,7 @@ def _parsed(shape: type[Answer], result: object) -> Answer:
             "bad_answer",
             f"weir-dp's answer is not the {shape.__name__} expected: {what}",
             where=where,
-            fix="build weir-dp and weir from the same source: make native",
+            fix="take weir-dp and weir of the same version: of one source, or one release",
         ) from error
 
 

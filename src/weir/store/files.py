@@ -7,6 +7,7 @@ import errno
 import os
 import pwd
 import secrets
+import shutil
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -165,6 +166,28 @@ def write_binary(path: Path, write: Callable[[BinaryIO], object], advice: str) -
                 write(file)
         else:
             _replace(path.resolve(), write)
+
+
+def copy_folder(source: Path, target: Path, advice: str) -> None:
+    """All files of `source`, at `target`: the user's own. FileError, also where something is there."""
+    with _said(target, advice):
+        if target.exists():
+            raise FileExistsError(errno.EEXIST, "is there already", str(target))
+        made = make_folder(target)
+        try:
+            for path in sorted(source.rglob("*")):
+                new = target / path.relative_to(source)
+                if path.is_dir():
+                    new.mkdir()
+                else:
+                    new.write_bytes(path.read_bytes())
+                give(new)
+        except BaseException:
+            shutil.rmtree(target, ignore_errors=True)
+            for one in reversed(made[:-1]):
+                with suppress(OSError):
+                    one.rmdir()
+            raise
 
 
 def _replace(path: Path, write: Callable[[BinaryIO], object]) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from weir import __version__
 from weir.base.error import FabricError
 from weir.fabric import probe
-from weir.fabric.built import built
+from weir.fabric.built import native_version
 from weir.fabric.host import cpus, devices, power
 from weir.fabric.host.guest import kvm
 from weir.fabric.host.tree import Tree
@@ -77,7 +77,7 @@ def _release(tree: Tree) -> str:
 
 def _versions() -> dict[str, str]:
     try:
-        data_plane = _first_line(str(built("weir-dp")), "--version").removeprefix("weir-dp ")
+        data_plane = native_version("weir-dp").removeprefix("weir-dp ")
     except FabricError:
         data_plane = ""
     qemu = _first_line("qemu-system-x86_64", "--version").partition("version ")[2]

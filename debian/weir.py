@@ -1,0 +1,5 @@
+#!/usr/lib/weir/bin/python3 -I
+# SPDX-License-Identifier: Apache-2.0
+from weir.cli.main import main
+
+main()
