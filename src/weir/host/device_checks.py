@@ -184,8 +184,8 @@ def programs(facts: Facts) -> Iterator[Finding]:
         return
     if not versions["weir-dp"]:
         yield Finding(
-            subject="programs", severity="error", what="weir-dp is not built, or does not start",
-            cost="nothing can be deployed or measured", mend="make native; or install weir-dp, or set WEIR_DP",
+            subject="programs", severity="error", what="weir-dp is not there, or does not start",
+            cost="nothing can be deployed or measured", mend="make native, install weir-dp, or set WEIR_DP",
         )  # fmt: skip
     for name, package in _PACKAGES.items():
         if not versions[name]:
