@@ -212,6 +212,36 @@ generate: setup .venv/.ready-dev ## what the functions say of themselves, schema
 	@$(PYTHON) -m tools.nf_description
 	@$(PYTHON) -m tools.docs
 
+# --- release ------------------------------------------------------------------------------------------------
+
+build/.packages-release: packages-release.apt tools/install-packages | build/.packages-dev
+	@tools/install-packages packages-release.apt
+	@touch $@
+
+.PHONY: wheels
+wheels: .venv/.ready ## the libraries of requirements.lock, for packages and their tests, into build/wheels; needs the network
+	@mkdir -p build/wheels
+	@.venv/bin/pip download --quiet --disable-pip-version-check --require-hashes --only-binary :all: \
+		--dest build/wheels -r requirements.lock
+
+.PHONY: wheel
+wheel: .venv/.ready ## Weir's Python part as a wheel, into build/dist
+	@.venv/bin/pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir build/dist .
+
+.PHONY: deb
+deb: build/.packages-release wheels ## the Debian packages weir and weir-dp, into build/deb; half an hour on two busy cores, minutes on idle ones
+	@tools/build-deb build/deb build/wheels
+
+.PHONY: man
+man: .venv/.ready-dev ## manual pages of the commands, into build/man
+	@$(PYTHON) -m tools.docs --man build/man
+
+.PHONY: release-check
+release-check: setup build/.packages-release .venv/.ready-dev wheel deb man ## all that a release must pass besides make test test-long: packages installed and tried
+	@mandoc -T lint -W warning build/man/*.1
+	@$(SUDO) $(PYTHON) -m pytest tests/contract/test_versions.py
+	@$(SUDO) $(PYTHON) -m pytest -m slow tests/installation
+
 .PHONY: uninstall
 uninstall: clean ## undo set-up: the packages that it installed, the virtual environment, the build
 	@tools/uninstall-packages

@@ -53,7 +53,7 @@ def _overview(group: Any, commands: dict[str, Any]) -> str:
         _exit_status(),
         [".SH ENVIRONMENT", *_tagged(ENVIRONMENT)],
         [".SH FILES", *_paragraphs(PLACES)],
-        [".SH SEE ALSO", r".BR weir\-dp (1),", r".BR weir\-lean (1)"],
+        [".SH SEE ALSO", r".BR weir\-dp (8),", r".BR weir\-lean (8)"],
     )
 
 
