@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One version: of the Python part, the native part, the changelog and the Debian packages; and what packages of Debian need."""
+"""There is one version, and Debian packages and the container file need what the build needs."""
 
 from __future__ import annotations
 
@@ -50,13 +50,6 @@ def test_the_debian_package_is_built_with_what_the_native_build_needs() -> None:
     }
     declared = set(re.findall(r"^ (lib[\w-]+-dev),$", text("debian/control"), re.MULTILINE))
     assert listed == declared
-
-
-def test_it_wants_the_python_of_the_distribution() -> None:
-    assert re.search(
-        r"^ python3 \(>= 3\.11\),\n python3 \(<< 3\.12\),$", text("debian/control"), re.MULTILINE
-    )
-    assert 'requires-python = ">=3.11"' in text("pyproject.toml")
 
 
 def test_the_image_is_of_the_distribution_that_the_packages_are_for() -> None:

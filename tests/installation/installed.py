@@ -42,7 +42,7 @@ def commanded(script: str, folder: Path, path: Sequence[Path] = ()) -> Said:
     clean = {
         "HOME": str(folder),
         "LC_ALL": "C.UTF-8",
-        "WEIR_RUN_DIR": "/tmp/run",  # in what is thrown away: claims of this machine's cores are not waited for
+        "WEIR_RUN_DIR": "/tmp/run",  # in what is thrown away: it waits for no other's cores
         "PATH": os.pathsep.join([*map(str, path), "/usr/sbin", "/usr/bin", "/sbin", "/bin"]),
     }
     done = subprocess.run(

@@ -27,6 +27,7 @@ from pygments.lexers import get_lexer_by_name  # type: ignore[import-untyped]
 from pygments.util import ClassNotFound  # type: ignore[import-untyped]
 
 HOW_TO = {
+    "begin": ("install",),
     "measure": (
         "write-a-lab",
         "repeat-a-run",
