@@ -52,7 +52,7 @@ fish --command 'complete --do-complete "weir vali"' | sed 's/^/fish /'
 zsh -c 'autoload -U compinit; compinit -D; echo zsh $_comps[weir]'
 python3 -c 'import json; print(json.load(open("/usr/share/weir/schema/lab.schema.json"))["title"])'
 ls -d /usr/share/doc/weir/examples/switching
-find /usr/lib/weir -name '*.pyc' | grep -c weir/cli/main
+find /usr/lib/weir -name '*.pyc' | grep -c weir/cli/__pycache__/main
 dpkg --purge weir weir-dp >/dev/null
 ls -d /usr/lib/weir /usr/bin/weir* /usr/share/weir 2>&1 | grep -vc 'No such file' || true
 """
@@ -65,4 +65,4 @@ ls -d /usr/lib/weir /usr/bin/weir* /usr/share/weir 2>&1 | grep -vc 'No such file
     assert int(lines[4]) > 0
     assert lines[5].split()[:2] == ["bash", "validate"]
     assert lines[6].split()[:2] == ["fish", "validate"]
-    assert lines[7:] == ["zsh _weir", "Lab", "/usr/share/doc/weir/examples/switching", "1", "0"]
+    assert lines[7:] == ["zsh _weir", "Weir lab file", "/usr/share/doc/weir/examples/switching", "1", "0"]
