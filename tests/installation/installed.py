@@ -16,10 +16,11 @@ DIST = ROOT / "build" / "dist"
 WHEELS = ROOT / "build" / "wheels"
 """The libraries of requirements.lock, from `make wheels`."""
 _THROWAWAY = Path(__file__).with_name("throwaway-root")
+# 1: no rate, where others have the cores. Packets are accounted for all the same.
 _WHOLE_TRIAL = """\
 weir examples --copy labs >&2
 weir validate labs/switching >&2
-weir run labs/switching --quick --wait -t direct -c PVP --frame 64 --json > run.json || test $? = 1 # no rate, where others have the cores
+weir run labs/switching --quick --wait -t direct -c PVP --frame 64 --json > run.json || test $? = 1
 weir report --format csv > report.csv
 grep -c '<html' results/*/report.html >&2
 cat run.json
