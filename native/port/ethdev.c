@@ -2,6 +2,7 @@
 /* Ports that are devices of DPDK. */
 #include "ethdev.h"
 
+#include <errno.h>
 #include <linux/if_packet.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,10 +13,12 @@
 #include <rte_eal.h>
 
 #include "kind.h"
+#include "left_sockets.h"
 #include "offloads.h"
 #include "packet/ledger.h"
 #include "stamping.h"
 #include "vhost_thread.h"
+#include "visitor.h"
 #include "watch.h"
 
 static void
@@ -83,6 +86,8 @@ devargs_device(const struct weir_port_config *config, unsigned int index,
 
 /* Openings of a device whose client may go again meanwhile. */
 #define OPENINGS_MAX 3
+/* Switches try each second. */
+#define CLIENT_PATIENCE_MS 30000u
 
 /* The socket at which the device will wait for its client; false: it waits for none. */
 static bool
@@ -97,23 +102,40 @@ waits_at(const struct weir_device *device, char *path, size_t size)
 	return true;
 }
 
-/* A client that connects and disconnects at once (a switch that reconfigures its port) makes the
- * driver fail and leave its socket behind; the next attempt succeeds. */
+/* The driver's own opening, which waits for a client as long as others do. -ETIMEDOUT: none came.
+ */
 static int
-open_device(const struct weir_device *device)
+open_visited(const struct weir_device *device, const char *path)
 {
-	char path[sizeof(device->arguments)];
-	bool waits = waits_at(device, path, sizeof(path));
+	struct weir_visitor visitor;
+	int opened;
 
+	if (weir_visitor_begin(&visitor, path, CLIENT_PATIENCE_MS) < 0)
+		return -1;
+	opened = rte_eal_hotplug_add(device->bus, device->name, device->arguments);
+	return weir_visitor_end(&visitor) && opened != 0 ? -ETIMEDOUT : opened;
+}
+
+/* A client that connects and disconnects at once (a switch that reconfigures its port) makes the
+ * driver fail and leave its sockets behind, open ones too; the next attempt succeeds. A negative
+ * number, of which -ETIMEDOUT says that no client came. */
+static int
+open_device(const struct weir_device *device, const char *path)
+{
 	for (int opening = 1;; opening++) {
-		bool ours = waits && access(path, F_OK) < 0;
+		bool ours = path[0] != '\0' && access(path, F_OK) < 0;
+		int opened =
+			ours ? open_visited(device, path)
+			     : rte_eal_hotplug_add(device->bus, device->name, device->arguments);
 
-		if (rte_eal_hotplug_add(device->bus, device->name, device->arguments) == 0)
+		if (opened == 0)
 			return 0;
-		if (ours)
+		if (ours) { /* in this order: who is hung up on must not come back to it */
 			unlink(path);
-		if (!ours || opening == OPENINGS_MAX)
-			return -1;
+			weir_close_left_sockets(path);
+		}
+		if (!ours || opening == OPENINGS_MAX || opened == -ETIMEDOUT)
+			return opened < 0 ? opened : -1;
 	}
 }
 
@@ -122,7 +144,17 @@ static int
 probe(const struct weir_port_config *config, const struct weir_device *device,
       struct weir_port *port, struct weir_error *error)
 {
-	if (open_device(device) < 0)
+	char path[sizeof(device->arguments)] = "";
+	int opened;
+
+	if (!waits_at(device, path, sizeof(path)))
+		path[0] = '\0';
+	opened = open_device(device, path);
+	if (opened == -ETIMEDOUT && path[0] != '\0')
+		return weir_fail(error, "port_failed", config->name, NULL,
+				 "look into the log of the switch that should",
+				 "nobody connected to %s in %u s", path, CLIENT_PATIENCE_MS / 1000);
+	if (opened < 0)
 		return weir_fail(error, "port_failed", config->name, NULL,
 				 "weir-dp's log has the driver's own words",
 				 "DPDK cannot open %s with '%s': %s", device->name,

@@ -7,15 +7,18 @@ import socket
 import tempfile
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from weir.protocol import DataPlaneClient, DataPlaneError
 from weir.protocol.configuration import Configure, PortConfig
+from weir.protocol.ledger import Configured
 
 OPENINGS = 3
 PATIENCE_S = 20.0
+TRIES = 50
 
 
 def come_and_go(path: Path, came: set[int], enough: threading.Event) -> None:
@@ -30,6 +33,66 @@ def come_and_go(path: Path, came: set[int], enough: threading.Event) -> None:
             except (FileNotFoundError, ConnectionRefusedError):
                 pass
         time.sleep(0.005)
+
+
+def go_and_come_back(path: Path, went: list[int], enough: threading.Event) -> None:
+    """Connects, closes, and connects again at once, as a switch does that reconfigures its port; where that
+    was in time for the socket that it had met, it waits until it is hung up on, and `went` has one more."""
+    while not enough.is_set():
+        first, met = connected(path, enough)
+        first.close()
+        second, now = connected(path, enough)
+        with second:
+            if now == met and hung_up_on(second, enough):
+                went.append(met)
+
+
+def connected(path: Path, enough: threading.Event) -> tuple[socket.socket, int]:
+    """And when the socket was made that it met."""
+    client = socket.socket(socket.AF_UNIX)
+    client.settimeout(0.01)
+    made_ns = 0
+    while not enough.is_set():
+        with suppress(FileNotFoundError, ConnectionRefusedError, TimeoutError, BlockingIOError):
+            made_ns = path.stat().st_ctime_ns
+            client.connect(str(path))
+            break
+    return client, made_ns
+
+
+def hung_up_on(client: socket.socket, enough: threading.Event) -> bool:
+    while not enough.is_set():
+        with suppress(TimeoutError):
+            try:
+                return client.recv(4096) == b""
+            except ConnectionResetError:
+                return True
+    return False
+
+
+def test_a_client_that_comes_back_before_the_port_is_opened_again_is_hung_up_on_and_so_comes_once_more(
+    weir_dp: DataPlaneClient,
+) -> None:
+    """Else it would wait for ever at the socket that the driver has left open, and weir-dp at another one."""
+    went: list[int] = []
+    enough = threading.Event()
+    with tempfile.TemporaryDirectory(prefix="weir-", dir="/tmp") as directory:
+        path = Path(directory) / "port.sock"
+        devargs = f"net_virtio_user6,path={path},queues=1,queue_size=256,packed_vq=1,server=1"
+        switch = threading.Thread(target=go_and_come_back, args=(path, went, enough))
+        switch.start()
+        try:
+            ports = (PortConfig(name="port", devargs=devargs),)
+            for _ in range(TRIES):  # it is not in time each time
+                with pytest.raises(DataPlaneError, match="cannot open net_virtio_user6"):
+                    weir_dp.ask("configure", Configured, Configure(ports=ports), timeout_s=PATIENCE_S)
+                if went:
+                    break
+        finally:
+            enough.set()
+            switch.join()
+        assert went
+        assert not path.exists()
 
 
 def test_a_client_that_goes_at_once_is_waited_for_again_and_no_socket_is_left(

@@ -21,6 +21,7 @@ StepKind = Literal[
     "ovsdb-server",
     "ovs-vswitchd",
     "ovs-bridge",
+    "ovs-pool",
     "ovs-port",
     "veth",
     "macvlan",

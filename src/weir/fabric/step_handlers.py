@@ -317,6 +317,7 @@ _HANDLERS = {
     "ovsdb-server": ("weir.fabric.openvswitch", "OvsdbServer"),
     "ovs-vswitchd": ("weir.fabric.openvswitch", "OvsVswitchd"),
     "ovs-bridge": ("weir.fabric.openvswitch", "OvsBridge"),
+    "ovs-pool": ("weir.fabric.openvswitch_pool", "OvsPool"),
     "ovs-port": ("weir.fabric.openvswitch", "OvsPort"),
     "sriov-vf": ("weir.fabric.sriov", "SriovVf"),
     "end-host": ("weir.fabric.end_host", "EndHost"),

@@ -52,6 +52,22 @@ def vswitchd(
     )
 
 
+def pool(topology: Topology) -> Step:
+    """Of packet buffers, of a switch with DPDK."""
+    return Step(
+        kind="ovs-pool",
+        name="ovs-pool",
+        params={"directory": DIRECTORY, "mtu_bytes": _asked_mtu_bytes(topology)},
+        text="let the switch make its packet buffers before ports connect",
+        undo_text="leave them to the switch's end",
+    )
+
+
+def _asked_mtu_bytes(topology: Topology) -> int:
+    """Of polled ports; 0: as they are."""
+    return topology.frame_bytes_max if topology.jumbo else 0
+
+
 def bridge(link: Link, datapath: str) -> Step:
     """`datapath`: "auto", "kernel" or "netdev"."""
     said = {"auto": "the kernel's datapath or else the userspace one", "kernel": "the kernel's datapath"}
@@ -71,8 +87,8 @@ def system_port(link: Link, port: Port) -> Step:
 
 def vhost_port(topology: Topology, link: Link, port: Port) -> Step:
     """Connects to the socket that weir-dp, or a virtual machine, opens."""
-    mtu_bytes = topology.frame_bytes_max if topology.jumbo else 0
-    return _port(link, port, kind="dpdkvhostuserclient", how=" by vhost-user", mtu_bytes=mtu_bytes)
+    how, mtu_bytes = " by vhost-user", _asked_mtu_bytes(topology)
+    return _port(link, port, kind="dpdkvhostuserclient", how=how, mtu_bytes=mtu_bytes)
 
 
 def _port(link: Link, port: Port, *, kind: str, how: str, mtu_bytes: int) -> Step:

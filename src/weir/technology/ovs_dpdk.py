@@ -41,6 +41,7 @@ def _steps(topology: Topology, options: OvsDpdkOptions) -> list[Step]:
         *namespaces(topology, with_switch=True),
         openvswitch.database(topology),
         openvswitch.vswitchd(topology, lcores, pmd_cores, _memory_mb(options, topology.jumbo)),
+        openvswitch.pool(topology),
     ]
     for link in topology.links:
         plan.append(openvswitch.bridge(link, "netdev"))
