@@ -30,6 +30,12 @@ LAB = str(Path(__file__).parents[3] / "labs" / "switching")
 runner = CliRunner()
 
 
+def can_measure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """This user may, and this machine has all that any lab needs."""
+    monkeypatch.setattr("weir.fabric.require_to_measure", lambda: None)
+    monkeypatch.setattr("weir.fabric.check", lambda *_args, **_options: None)
+
+
 def bad_lab(tmp_path: Path) -> str:
     path = tmp_path / "bad.yml"
     path.write_text("weir: 1\nname: bad\nchain: PVX\ntechnology: [ovss]\n")
@@ -146,7 +152,7 @@ def test_every_command_with_json_says_problems_as_validate_does(command: list[st
 def test_a_place_for_reports_is_refused_before_anything_is_deployed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("weir.fabric.require_root", lambda: None)
+    can_measure(monkeypatch)
     monkeypatch.setattr("weir.procedures.campaign.Campaign.run", lambda _: pytest.fail("measures"))
     file, store = tmp_path / "file", str(tmp_path / "results.db")
     file.write_text("")
@@ -163,7 +169,7 @@ def test_a_run_prints_its_result_alone_on_demand(tmp_path: Path, monkeypatch: py
         campaign._progress.say("measuring")
         return measured
 
-    monkeypatch.setattr("weir.fabric.require_root", lambda: None)
+    can_measure(monkeypatch)
     monkeypatch.setattr(Campaign, "run", run)
     options = ["--json", "-o", str(tmp_path / "out"), "--store", str(tmp_path / "results.db")]
     done = runner.invoke(app, ["run", LAB, *options])
@@ -181,7 +187,7 @@ def test_reports_that_cannot_be_written_are_said_with_how_to_get_them(
     def full(_descriptor: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("weir.fabric.require_root", lambda: None)
+    can_measure(monkeypatch)
     monkeypatch.setattr(Campaign, "run", lambda _: result())
     monkeypatch.setattr("os.fsync", full)
     options = ["-o", str(tmp_path / "out"), "--store", str(tmp_path / "results.db")]
