@@ -14,6 +14,7 @@ from starlette.testclient import TestClient
 from tests.report.synthetic import result
 from tests.unit.store.made import run as bare_run
 from weir.report import render
+from weir.results.campaign import CampaignRecord, LeftOutRounds
 from weir.results.model import MODEL_VERSION
 from weir.results.result import Result
 from weir.store.store import Store
@@ -85,6 +86,14 @@ def test_older_runs_are_on_further_pages(weir: TestClient) -> None:
     assert not runs[0] & runs[1]
     assert "page=2#runs" in first
     assert "page=3" not in second
+
+
+def test_a_run_that_its_budget_ended_is_marked_in_the_list(tmp_path: Path) -> None:
+    run = nightly(1)
+    left = LeftOutRounds(name="ovs", chain="PVP", frame="64", measured=1, left_out=2)
+    run.campaign = CampaignRecord(rounds=3, points=18, budget_s=60, left_out=[left])
+    page = client(filled(tmp_path / "results.db", [run])).get("/labs/nightly").text
+    assert '<b class="why">ended with its budget</b>' in page
 
 
 def test_a_runs_page_has_the_sections_of_its_report_word_for_word(weir: TestClient, place: Path) -> None:
