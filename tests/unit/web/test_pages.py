@@ -14,6 +14,7 @@ from starlette.testclient import TestClient
 from tests.report.synthetic import result
 from tests.unit.store.made import run as bare_run
 from weir.report import render
+from weir.report.page.drawn import drawn
 from weir.results.campaign import CampaignRecord, LeftOutRounds
 from weir.results.model import MODEL_VERSION
 from weir.results.result import Result
@@ -105,11 +106,19 @@ def test_a_runs_page_has_the_sections_of_its_report_word_for_word(weir: TestClie
     assert len(sections) > 4
     for section in sections:
         assert section in page
-    assert 'data-result="/data?name=whole-1"' in page
+    assert 'data-result="/drawn?name=whole-1"' in page
+    assert '<a href="/data?name=whole-1" download>Save data</a>' in page
     assert "application/gzip+base64" not in page
 
 
-def test_what_charts_are_drawn_of_is_the_result_as_it_is_stored(weir: TestClient, place: Path) -> None:
+def test_what_charts_are_drawn_of_is_what_the_report_carries(weir: TestClient, place: Path) -> None:
+    answer = weir.get("/drawn?name=whole-1")
+    assert answer.headers["content-encoding"] == "gzip"
+    with Store(place, reading=True) as store:
+        assert answer.text == drawn(store.load("whole-1"))
+
+
+def test_the_data_of_a_run_are_the_result_as_it_is_stored(weir: TestClient, place: Path) -> None:
     answer = weir.get("/data?name=whole-1")
     assert answer.headers["content-encoding"] == "gzip"
     with Store(place, reading=True) as store:
