@@ -70,9 +70,50 @@ def test_without_a_command_help_lists_all_commands() -> None:
 @pytest.mark.parametrize("group", [[], ["model"], ["model", "kernel-vnf"], ["fleet"], ["image"]])
 def test_what_each_command_does_is_said_in_a_line_of_80_columns(group: list[str]) -> None:
     said = runner.invoke(app, [*group, "--help"], terminal_width=80).stdout
-    _, _, commands = said.partition("Commands:\n")
-    assert len(commands.splitlines()) > 0
-    assert [line for line in commands.splitlines() if line.endswith("...")] == []
+    _, _, commands = said.partition("Show this message and exit.\n")
+    lines = [line for line in commands.splitlines() if line.startswith("  ")]
+    assert len(lines) > 0
+    assert [line for line in lines if line.endswith("...") or line.startswith("   ")] == []
+
+
+def test_help_has_the_commands_in_groups_by_what_they_are_for() -> None:
+    said = runner.invoke(app, ["--help"], terminal_width=80).stdout
+    groups: dict[str, list[str]] = {}
+    for line in said.partition("Show this message and exit.\n")[2].splitlines():
+        if line.endswith(":"):
+            groups[line[:-1]] = []
+        elif line:
+            groups[[*groups][-1]].append(line.split()[0])
+    assert [*groups] == [
+        "Write a lab, check and tune",
+        "Measure",
+        "Read what was measured",
+        "Keep what was measured",
+        "Build, look and work inside",
+        "Predict and plan",
+    ]
+    assert groups["Measure"][0] == "run"
+    assert groups["Predict and plan"] == ["plan", "model", "fleet"]
+    assert groups["Build, look and work inside"][-1] == "image"
+
+
+@pytest.mark.parametrize(
+    ("words", "usage"),
+    [
+        (["validate"], "validate [OPTIONS] LAB"),
+        (["run"], "run [OPTIONS] [LAB]"),
+        (["compare"], "compare [OPTIONS] BEFORE [AFTER]..."),
+        (["exec"], "exec [OPTIONS] LAB HOST [COMMAND]..."),
+        (["rm"], "rm [OPTIONS] [RUN]..."),
+        (["graph"], "graph [OPTIONS] [LAB]"),
+        (["model", "calibrate"], "model calibrate [OPTIONS] LAB"),
+        (["fleet", "plan"], "fleet plan [OPTIONS] FLEET"),
+    ],
+    ids=lambda words: " ".join(words) if isinstance(words, list) else "",
+)
+def test_usage_has_brackets_around_what_may_be_absent_alone(words: list[str], usage: str) -> None:
+    said = runner.invoke(app, [*words, "--help"], terminal_width=80, prog_name="weir").stdout
+    assert said.splitlines()[0] == f"Usage: weir {usage}"
 
 
 def test_a_good_lab_is_summarised() -> None:
