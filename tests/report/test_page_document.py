@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from weir import report
 from weir.procedures.throughput import section_page
-from weir.report.page import markup
-from weir.report.page.drawn import drawn
+from weir.report.page import drawn, markup
 
 from .disturbed import disturbed
 from .hostile import hostile

@@ -14,7 +14,7 @@ import pytest
 from weir import report
 from weir.base.si import US_PER_S
 from weir.report import noise, summary
-from weir.report.page.drawn import PIECES, drawn
+from weir.report.page import PIECES, drawn
 from weir.results.result import LeftOut, Result, Trial
 
 from .disturbed import disturbed

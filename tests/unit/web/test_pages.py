@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from tests.report.synthetic import result
 from tests.unit.store.made import run as bare_run
 from weir.report import render
-from weir.report.page.drawn import drawn
+from weir.report.page import drawn
 from weir.results.campaign import CampaignRecord, LeftOutRounds
 from weir.results.model import MODEL_VERSION
 from weir.results.result import Result

@@ -15,8 +15,7 @@ from functools import partial
 from markupsafe import Markup
 
 from weir.report import Format, doubts, noise, summary
-from weir.report.page import asset, cases, joined, packed, policy
-from weir.report.page.drawn import drawn
+from weir.report.page import asset, cases, drawn, joined, packed, policy
 from weir.report.page.markup import needs_script, raw, sheet, tag
 from weir.report.page.topology_picture import pictures
 from weir.report.sections import PagePart, executive_summary, kind, leading

@@ -15,9 +15,9 @@ from markupsafe import Markup
 from starlette.datastructures import QueryParams
 from starlette.exceptions import HTTPException
 
+from weir.report import page as report_page
 from weir.report import summary
 from weir.report.page import document
-from weir.report.page import drawn as page_data
 from weir.report.page.markup import join, tag
 from weir.report.sections import PagePart, kind
 from weir.results.result import Result
@@ -114,7 +114,7 @@ def written(result: Result) -> Written:
         main=join([*above, *shown]),
         foot=document.foot(result),
         data=gzip.compress(result.model_dump_json().encode(), 6, mtime=0),
-        drawn=gzip.compress(page_data.drawn(result).encode(), 6, mtime=0),
+        drawn=gzip.compress(report_page.drawn(result).encode(), 6, mtime=0),
     )
 
 
