@@ -44,7 +44,8 @@ build/.packages-dev: packages.apt packages-dev.apt tools/install-packages | buil
 
 .venv/.ready: requirements.lock pyproject.toml src/weir/__init__.py | build/.packages
 	@echo "weir: virtual environment"
-	@[ -x .venv/bin/python ] || python3 -m venv .venv
+	@if [ -x .venv/bin/python ]; then tools/choose-python .venv/bin/python; \
+		else chosen=$$(tools/choose-python) && "$$chosen" -m venv .venv; fi
 	@.venv/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	@.venv/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@$(COMPILED)

@@ -43,6 +43,32 @@ def test_who_is_not_root_is_told_what_needs_root_and_what_does_not(monkeypatch: 
     assert "need root" in missing("direct")
 
 
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        (None, "there is no weir-dp at {}; get it by `make native`, or set WEIR_DP"),
+        (
+            "#!/bin/sh\necho 'built for another processor' >&2; exit 1\n",
+            "{} does not start: built for another",
+        ),
+        ("no program\n", "{} does not start: "),
+    ],
+    ids=["absent", "refuses", "no program"],
+)
+def test_who_would_measure_without_a_weir_dp_that_starts_is_told(
+    program: str | None, said: str, tmp_path: Path, as_root: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "weir-dp"
+    as_root.setenv("WEIR_DP", str(path))
+    if program is not None:
+        path.write_text(program)
+        path.chmod(0o755)
+    with pytest.raises(fabric.FabricError) as refused:
+        fabric.require_to_measure()
+    assert said.format(path) in str(refused.value)
+    assert "`make native`" in str(refused.value)
+
+
 def test_a_polling_switch_and_weir_dp_do_not_share_the_only_core(as_root: pytest.MonkeyPatch) -> None:
     as_root.setattr(os, "sched_getaffinity", lambda _pid: {3})
     assert "fewer than 2 cores" in missing("ovs-dpdk")

@@ -254,3 +254,41 @@ tell(at('found').textContent);
     dom, console = load_page(acting(document.render(graph()), script), tmp_path)
     assert not console
     assert told(dom) == [0, True, 1, "nothing found"]
+
+
+CUT_OFF = """
+const cut = (one) => getComputedStyle(one).display !== 'inline' && one.scrollWidth > one.clientWidth + 1;
+tell([...document.querySelectorAll('nav *, aside *')].filter(cut).map((one) => one.id || one.tagName));
+tell(document.documentElement.scrollWidth <= innerWidth);
+const tools = [...document.querySelector('nav').children].map((one) => one.getBoundingClientRect());
+tell(tools.some((one, at) => tools.slice(at + 1).some((other) => one.left < other.right - 1
+  && other.left < one.right - 1 && one.top < other.bottom - 1 && other.top < one.bottom - 1)));
+tell(tools.every((one) => one.left >= 0 && one.right <= innerWidth));
+"""
+
+
+@needs_chromium
+@pytest.mark.parametrize("host", ["box", "compute-17.rack-4.datacentre.example"])
+def test_nothing_is_cut_off_or_lies_over_another_thing_at_500_pixels(host: str, tmp_path: Path) -> None:
+    found = graph()
+    found.host = host
+    dom, console = load_page(acting(document.render(found), CUT_OFF), tmp_path, 500)
+    assert not console
+    assert told(dom) == [[], True, False, True]
+
+
+@needs_chromium
+def test_choosing_what_is_seen_moves_nothing_and_names_no_detail_that_there_is_not(tmp_path: Path) -> None:
+    script = """
+const place = () => document.querySelector('#network > g').getAttribute('transform');
+const before = place();
+key('ArrowDown'); await new Promise(requestAnimationFrame);
+tell(at('details').querySelector('h2').textContent); tell(place() === before);
+at('search').value = 'br0'; at('search').dispatchEvent(new Event('input'));
+at('search').dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter'}));
+tell([...at('details').querySelectorAll('dt')].map((one) => one.textContent));
+tell([...at('details').querySelectorAll('dd')].every((one) => one.textContent));
+"""
+    dom, console = load_page(acting(document.render(graph()), script), tmp_path, 500)
+    assert not console
+    assert told(dom) == ["host", True, ["kind", "MAC", "MTU"], True]

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from weir import report
 from weir.procedures.throughput import section_page
-from weir.report.page import markup
-from weir.results.result import Result
+from weir.report.page import drawn, markup
 
 from .disturbed import disturbed
 from .hostile import hostile
@@ -67,14 +66,14 @@ class Echo(HTMLParser):
         self.texts.append(data)
 
 
-def embedded(page: str) -> Result:
+def embedded(page: str) -> str:
     packed = Structure(page).scripts[0]
-    return Result.model_validate_json(gzip.decompress(base64.b64decode(packed)))
+    return gzip.decompress(base64.b64decode(packed)).decode()
 
 
-def test_page_embeds_exactly_the_result() -> None:
+def test_page_embeds_what_is_drawn_of_the_result() -> None:
     for made in (result(), hostile(result(3))):
-        assert embedded(report.render(made, "html")) == made
+        assert embedded(report.render(made, "html")) == drawn(made)
 
 
 def test_page_refers_to_nothing_outside_itself() -> None:

@@ -11,6 +11,8 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 import typer
 
+from weir.cli.help import argument
+
 TYPE_NAMES = {int: "INTEGER", float: "NUMBER", Path: "PATH", str: "TEXT"}
 
 EXIT_CODES = {
@@ -54,19 +56,12 @@ def page(app: typer.Typer) -> str:
 
 
 def _command(path: str, command: Any) -> list[str]:
-    arguments = [metavar(p) for p in command.params if p.param_type_name == "argument"]
+    arguments = [argument(p) for p in command.params if p.param_type_name == "argument"]
     usage = " ".join([path, *arguments, "[OPTIONS]" if len(command.params) > len(arguments) else ""]).strip()
     parts = [f"## {path}", f"```console\n$ {usage}\n```", prose(command.help), *_parameters(command)]
     for name, inner in getattr(command, "commands", {}).items():
         parts += _command(f"{path} {name}", inner)
     return parts
-
-
-def metavar(parameter: Any) -> str:
-    """An argument as usage lines have it: LAB, [LAB], RUN..."""
-    name = str(parameter.metavar or parameter.name).replace("...", "").strip("[]").upper()
-    name += "..." if parameter.nargs == -1 else ""
-    return name if parameter.required else f"[{name}]"
 
 
 def leaves(path: str, command: Any) -> Iterator[tuple[str, Any]]:
@@ -92,7 +87,7 @@ def _parameters(command: Any) -> list[str]:
 
 def _row(parameter: Any) -> str:
     if parameter.param_type_name == "argument":
-        name = f"`{metavar(parameter)}`"
+        name = f"`{argument(parameter)}`"
     else:
         flags = ", ".join(f"`{flag}`" for flag in [*parameter.opts, *parameter.secondary_opts])
         name = flags if parameter.is_flag else f"{flags} {kind(parameter)}"

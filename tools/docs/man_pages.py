@@ -10,8 +10,9 @@ from typing import Any
 
 import typer
 
-from tools.docs.cli_page import EXIT_CODES, JSON, PLACES, default, kind, leaves, metavar, prose, shown
+from tools.docs.cli_page import EXIT_CODES, JSON, PLACES, default, kind, leaves, prose, shown
 from weir import __version__
+from weir.cli.help import argument
 
 ENVIRONMENT = {
     "WEIR_STORE": "The database of results: a path or URL.",
@@ -59,7 +60,7 @@ def _overview(group: Any, commands: dict[str, Any]) -> str:
 
 def _of_command(path: str, command: Any) -> str:
     arguments = [one for one in shown(command) if one.param_type_name == "argument"]
-    usage = [rf"\fI{roff(metavar(one))}\fR" for one in arguments]
+    usage = [rf"\fI{roff(argument(one))}\fR" for one in arguments]
     if len(arguments) < len(shown(command)):
         usage.append(r"[\fIOPTIONS\fR]")
     return _joined(
@@ -87,7 +88,7 @@ def _options(command: Any) -> list[str]:
     lines = []
     for parameter in shown(command):
         if parameter.param_type_name == "argument":
-            names = rf"\fI{roff(metavar(parameter))}\fR"
+            names = rf"\fI{roff(argument(parameter))}\fR"
         else:
             names = ", ".join(rf"\fB{roff(one)}\fR" for one in [*parameter.opts, *parameter.secondary_opts])
             names += "" if parameter.is_flag else f" {roff(kind(parameter))}"

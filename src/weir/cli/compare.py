@@ -23,9 +23,7 @@ def compare(
     before: Annotated[str, typer.Argument(metavar="BEFORE", help=RUNS)],
     after: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[AFTER]...", help="Likewise; each is compared with the first. Absent: latest."
-        ),
+        typer.Argument(metavar="AFTER", help="Likewise; each is compared with the first. Absent: latest."),
     ] = None,
     *,
     threshold: Annotated[

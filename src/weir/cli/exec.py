@@ -34,7 +34,7 @@ def exec(
     command: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[COMMAND]", help="With its arguments and options; absent: the shell that $SHELL names."
+            metavar="COMMAND", help="With its arguments and options; absent: the shell that $SHELL names."
         ),
     ] = None,
 ) -> None:

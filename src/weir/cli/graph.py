@@ -37,7 +37,7 @@ def graph(
     lab: Annotated[
         str | None,
         typer.Argument(
-            metavar="[LAB]",
+            metavar="LAB",
             help="A deployed lab's file or directory, or the deployment's ID: its network alone, and what of "
             "it is not as it was built.",
         ),

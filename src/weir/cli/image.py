@@ -10,8 +10,9 @@ import typer
 
 from weir.base import SOURCE_TREE
 from weir.cli.exits import USAGE, CommandError, reporting
+from weir.cli.help import Command, Group
 
-image = typer.Typer(help="Guest images for functions in virtual machines.", no_args_is_help=True)
+image = typer.Typer(cls=Group, help="Guest images for functions in virtual machines.", no_args_is_help=True)
 
 
 @image.callback()
@@ -19,7 +20,7 @@ def options() -> None:
     """Guest images for functions in virtual machines."""
 
 
-@image.command()
+@image.command(cls=Command)
 @reporting
 def build(
     *,

@@ -214,6 +214,22 @@ def require_possible(lab: Lab, technology: str, chain: str | None = None, *, hos
         raise CommandError(f"{technology} cannot run here: {refusal.missing}; {refusal.fix}", ENVIRONMENT)
 
 
+def require_any_possible(compared: Iterable[Way]) -> None:
+    """FabricError or CommandError if none of what is to be measured can be, with the reasons: a run that
+    leaves out everything is none."""
+    from weir import fabric
+    from weir.procedures.driver import impossible
+
+    fabric.require_to_measure()
+    found: dict[str | None, list[str]] = {}
+    for way in compared:
+        for chain in way.lab.chains():
+            found.setdefault(impossible(way, chain), []).append(f"{way.name} {chain.name}")
+    if found and None not in found:
+        said = "; ".join(f"{', '.join(setups)}: {why}" for why, setups in found.items())
+        raise CommandError(f"nothing of this lab can be measured here: {said}", ENVIRONMENT)
+
+
 def own_cores(topologies: Iterable[Topology], *, wait: bool) -> AbstractContextManager[None]:
     """For all that the body deploys of them, their cores alone."""
     from weir import fabric

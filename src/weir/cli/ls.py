@@ -77,6 +77,8 @@ def ended(run: RunSummary) -> str:
     """How, where it was not as it should."""
     if run.interrupted:
         return "interrupted"
+    if run.finished_at and run.left_out_points:
+        return f"ended with its budget: {counted(run.left_out_points, 'point')} left out"
     return "" if run.finished_at else "not finished: still measured, or killed"
 
 

@@ -34,6 +34,7 @@ from weir.cli import (
     validate,
 )
 from weir.cli.exits import reporting, with_output
+from weir.cli.help import Command, Group
 from weir.cli.image import image
 from weir.planning.calibration import command as calibration
 from weir.planning.fleet.command import fleet
@@ -44,6 +45,7 @@ from weir.verify import command as verification
 
 app = typer.Typer(
     name="weir",
+    cls=Group,
     help="NFV performance lab: builds a service chain, loads it, measures it, explains it.",
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -51,52 +53,45 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-COMMANDS: tuple[Callable[..., Any], ...] = (
-    *(
-        getattr(import_module(f"weir.procedures.{one.name}.command"), one.command)
-        for one in PROCEDURES
-        if one.command
-    ),
-    placement.plan,
-    report.report,
-    compare.compare,
-    trend.trend,
-    serve.serve,
-    ls.ls,
-    show.show,
-    tag.tag,
-    rm.rm,
-    export.export,
-    export.import_runs,
-    explain.explain,
-    validate.validate,
-    examples.examples,
-    schema.schema,
-    verification.verify,
-    deploy.deploy,
-    exec.exec,
-    inspect.inspect,
-    graph.graph,
-    destroy.destroy,
-    doctor.doctor,
-    tune.tune,
+BUILD, PREDICT = "Build, look and work inside", "Predict and plan"
+MEASURING = (
+    getattr(import_module(f"weir.procedures.{one.name}.command"), one.command)
+    for one in PROCEDURES
+    if one.command
 )
+GROUPS: dict[str, tuple[Callable[..., Any], ...]] = {
+    "Write a lab, check and tune": (
+        examples.examples, schema.schema, validate.validate, doctor.doctor, tune.tune,
+    ),
+    "Measure": (*MEASURING, verification.verify),
+    "Read what was measured": (report.report, explain.explain, compare.compare, trend.trend, serve.serve),
+    "Keep what was measured": (ls.ls, show.show, tag.tag, rm.rm, export.export, export.import_runs),
+    BUILD: (deploy.deploy, inspect.inspect, graph.graph, exec.exec, destroy.destroy),
+    PREDICT: (placement.plan,),
+}  # fmt: skip
+"""Commands by what they are for, as --help lists them."""
+COMMANDS = tuple(command for commands in GROUPS.values() for command in commands)
 # What stands behind the host's name is the command's, its options too: as in `ip netns exec` and `ssh`.
 SETTINGS: dict[Callable[..., Any], dict[str, Any]] = {exec.exec: {"allow_interspersed_args": False}}
-for command in COMMANDS:
-    app.command(cls=moved.Moved, context_settings=SETTINGS.get(command))(reporting(command))
+for group, commands in GROUPS.items():
+    for command in commands:
+        made = app.command(cls=moved.Moved, context_settings=SETTINGS.get(command), rich_help_panel=group)
+        made(reporting(command))
 
 model = typer.Typer(
-    help="The cost model: calibrated here, or published.", no_args_is_help=True, rich_markup_mode=None
+    cls=Group,
+    help="The cost model: calibrated here, or published.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
 )
 MODEL_COMMANDS = (calibration.calibrate, placement.predict, calibration.validate)
 for model_command in MODEL_COMMANDS:
-    model.command()(reporting(model_command))
+    model.command(cls=Command)(reporting(model_command))
 model.add_typer(kernel_vnf, name="kernel-vnf")
 
-app.add_typer(model, name="model")
-app.add_typer(fleet, name="fleet")
-app.add_typer(image, name="image")
+app.add_typer(model, name="model", rich_help_panel=PREDICT)
+app.add_typer(fleet, name="fleet", rich_help_panel=PREDICT)
+app.add_typer(image, name="image", rich_help_panel=BUILD)
 moved.register(app)
 
 

@@ -6,9 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 import typer
-from typer.core import TyperCommand
 
 from weir.cli.exits import USAGE
+from weir.cli.help import Command
 
 MOVED = {
     "calibrate": "`weir model calibrate`",
@@ -20,7 +20,7 @@ MOVED = {
 }
 
 
-class Moved(TyperCommand):
+class Moved(Command):
     """A command, or options of one, that went elsewhere; whatever else it is given."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

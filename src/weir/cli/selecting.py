@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 RunNames = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[RUN]...", help="A run's id or its beginning, or `latest`; absent: by filters."),
+    typer.Argument(metavar="RUN", help="A run's id or its beginning, or `latest`; absent: by filters."),
 ]
 Labs = Annotated[list[str] | None, typer.Option("--lab", metavar="NAME", help="Runs of this lab, or these.")]
 Factors = Annotated[

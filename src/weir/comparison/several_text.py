@@ -62,6 +62,7 @@ def _parts(comparisons: Sequence[Comparison]) -> Iterator[RenderableType]:
     yield from text.runs(LETTERS[0], comparisons[0].before)
     for letter, comparison in zip(LETTERS[1:], comparisons, strict=False):
         yield from text.runs(letter, comparison.after)
+    yield from blocks.listed("What else is different from A", warnings(comparisons), "yellow")
     for letter, comparison in zip(LETTERS[1:], comparisons, strict=False):
         yield Text(f"{letter} against A: {text.sentence(comparison)}", style="bold")
     found = factors(comparisons)
@@ -78,7 +79,6 @@ def _parts(comparisons: Sequence[Comparison]) -> Iterator[RenderableType]:
         for one in text.remarks(comparison.changes)
     ]
     yield from blocks.listed("Remarks", said, "")
-    yield from blocks.listed("What else is different from A", warnings(comparisons), "yellow")
 
 
 def _table(title: str, found: Sequence[Factor]) -> RenderableType:

@@ -39,6 +39,7 @@ def show(comparison: Comparison, console: Console) -> None:
 def _parts(comparison: Comparison) -> Iterator[RenderableType]:
     yield from runs("before", comparison.before)
     yield from runs("after", comparison.after)
+    yield from blocks.listed("What else is different", comparison.warnings, "yellow")
     yield Text(sentence(comparison), style="bold")
     for chain, unit in dict.fromkeys((change.chain, change.unit) for change in comparison.changes):
         yield Text("")
@@ -47,7 +48,6 @@ def _parts(comparison: Comparison) -> Iterator[RenderableType]:
     yield Text("")
     yield from blocks.listed("How to read it", meanings(comparison.changes, comparison.smallest), "")
     yield from blocks.listed("Remarks", list(remarks(comparison.changes)), "")
-    yield from blocks.listed("What else is different", comparison.warnings, "yellow")
 
 
 def meanings(changes: Iterable[Change], smallest: float) -> list[str]:

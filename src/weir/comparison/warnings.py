@@ -17,16 +17,23 @@ NAMED = 4
 
 
 def warnings(before: Sequence[Result], after: Sequence[Result]) -> list[str]:
-    """Each once, of the first run before with every other one."""
+    """Each once, of the first run before with every other one; first that they are of different labs."""
     first = before[0]
     others = [*before[1:], *after]
-    return list(dict.fromkeys(sentence for other in others for sentence in _between(first, other)))
+    labs = [_of_labs(first.lab, other.lab) for other in others if other.lab != first.lab]
+    said = [sentence for other in others for sentence in _between(first, other)]
+    return list(dict.fromkeys([*labs, *said]))
+
+
+def _of_labs(one: str, other: str) -> str:
+    return (
+        f"The labs differ: {one} and {other}. What has the same name in both need not be the same chain, "
+        "options or traffic, and a change may be of the lab alone."
+    )
 
 
 def _between(one: Result, other: Result) -> Iterator[str]:
-    if one.lab != other.lab:
-        yield f"The labs differ: {one.lab} and {other.lab}."
-    elif keys := list(_different("", one.spec, other.spec)):
+    if one.lab == other.lab and (keys := list(_different("", one.spec, other.spec))):
         more = f" and {len(keys) - NAMED} more" if len(keys) > NAMED else ""
         yield f"Keys of the lab differ: {', '.join(keys[:NAMED])}{more}."
     if one.quick != other.quick:

@@ -12,6 +12,7 @@ from weir.fabric.check import (
     require_root,
     require_root_to_look,
     require_root_to_verify,
+    require_to_measure,
 )
 from weir.fabric.core_claim import claimed, may_claim, somebody_has
 from weir.fabric.counters import Counter
@@ -46,6 +47,7 @@ __all__ = [
     "require_root",
     "require_root_to_look",
     "require_root_to_verify",
+    "require_to_measure",
     "somebody_has",
     "taking_part",
     "weir_version",

@@ -53,5 +53,7 @@ def native_version(program: Native) -> str:
         raise FabricError(f"{path} does not start: {error}", f"get it by {HOW_TO_BUILD}") from error
     if done.returncode != 0:
         said = (done.stderr or done.stdout).strip().partition("\n")[0]
-        raise FabricError(f"{path} does not start: {said or f'exit status {done.returncode}'}")
+        raise FabricError(
+            f"{path} does not start: {said or f'exit status {done.returncode}'}", f"get it by {HOW_TO_BUILD}"
+        )
     return done.stdout.partition("\n")[0]

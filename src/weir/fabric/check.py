@@ -13,6 +13,7 @@ from weir.base.error import FabricError
 from weir.base.step import StepKind
 from weir.base.topology import Topology
 from weir.fabric import probe, sriov
+from weir.fabric.built import native_version
 from weir.fabric.host.cpus import nodes
 from weir.fabric.host.tree import Tree
 from weir.fabric.step_handlers import lacking
@@ -61,6 +62,13 @@ _NO_ROOT_TO_VERIFY = Refusal(
 def require_root() -> None:
     """FabricError for a user who is not root: what needs root and what does not."""
     _require(_NO_ROOT)
+
+
+def require_to_measure() -> None:
+    """The same, for whoever measures chains; and FabricError without a weir-dp that starts, which each of
+    them needs."""
+    require_root()
+    native_version("weir-dp")
 
 
 def require_root_to_look() -> None:

@@ -28,11 +28,12 @@ from weir.measure.one_case import Event, OnChain, TrialFinished
 from weir.measure.reductions import reductions
 from weir.measure.tester import Reset, Traffic
 from weir.procedures.driver import RunningChain, new_id, planned, refused, running, take_down_leftovers
-from weir.procedures.order import Budget, Key, Order, relative_width
+from weir.procedures.order import Budget, Order
 from weir.procedures.outputs import OutputKeeper, ReportFolder
+from weir.procedures.points import Points
 from weir.procedures.rounds import MeasuredSetup
 from weir.procedures.stored_result import Progress, new_result
-from weir.results.campaign import CampaignRecord, LeftOutRounds
+from weir.results.campaign import CampaignRecord
 from weir.results.result import Case, Ceiling, Result, Setup, Shortfall
 from weir.store.store import Store
 
@@ -104,6 +105,7 @@ class Campaign:
         self._setups = {
             (way.name, chain.name): (way, chain) for way in self._ways for chain in way.lab.chains()
         }
+        self._points = Points(list(self._setups), self._frames(), lab.measure.rounds, self._visited)
         self._order = Order(
             list(self._setups),
             lab.measure.rounds,
@@ -125,7 +127,7 @@ class Campaign:
             result = self._begin() if self._asked.resumed is None else self._gone_on_with(self._asked.resumed)
             if self._reports is not None:
                 self._keeper = OutputKeeper(self._reports(result.id), self._progress.say)
-            self._progress.planned(self._points() - self._measured(), self._asked.budget_s)
+            self._progress.planned(self._points.planned - self._points.measured, self._asked.budget_s)
             try:
                 self._visits(result)
                 self._revisit(result)
@@ -138,59 +140,23 @@ class Campaign:
             result.reductions = reductions(result)
             result.finished_at = _now()
             if result.campaign is not None:
-                result.campaign.left_out = list(self._left_out())
-                result.campaign.points = self._points() - self._refused()
+                result.campaign.left_out = list(self._points.left_out())
+                result.campaign.points = self._points.planned - self._points.refused
             self._keep(result)
         return result
 
     def _visits(self, result: Result) -> None:
         """Every way and chain, as often as there are rounds, in their order."""
-        rounds, frames = self._lab.measure.rounds, self._frames()
-        done = {
-            key: min(visited.finished(frame) for frame in frames) for key, visited in self._visited.items()
-        }
-        for visit in self._order.visits(done, self._width):
+        several = self._lab.measure.rounds > 1
+        for visit in self._order.visits(self._points.done(), self._points.width):
             stop_signals.check()
             way, chain = self._setups[visit.setup]
-            known = self._visited.get(visit.setup)
-            wanted = [one for one in frames if known is None or known.finished(one) <= visit.round]
+            wanted = self._points.wanted(visit.setup, visit.round)
             finished = self._finished
             if self._budget.fits(visit.setup):
-                turn = f", round {visit.round + 1}" if rounds > 1 else ""
+                turn = f", round {visit.round + 1}" if several else ""
                 self._visit(result, way, chain, turn, wanted)
             self._progress.skipped(len(wanted) - (self._finished - finished))
-
-    def _width(self, setup: Key) -> float:
-        """Of the rate or delay of that set-up which is known least exactly."""
-        visited = self._visited.get(setup)
-        cases = visited.setup.cases if visited is not None else []
-        rates = [found.samples_pps for case in cases for found in case.throughput]
-        delays = [point.samples_us for case in cases for point in case.delays]
-        return max(map(relative_width, [*rates, *delays]), default=0.0)
-
-    def _points(self) -> int:
-        """Planned: each frame size of each set-up, in each round."""
-        return len(self._setups) * len(self._frames()) * self._lab.measure.rounds
-
-    def _refused(self) -> int:
-        """Points of what this machine cannot measure."""
-        refused_here = sum(one.setup.refused is not None for one in self._visited.values())
-        return refused_here * len(self._frames()) * self._lab.measure.rounds
-
-    def _measured(self) -> int:
-        """Of these, what came to its end; what was measured once more does not count."""
-        return self._points() - sum(one.left_out for one in self._left_out(refused_too=True))
-
-    def _left_out(self, *, refused_too: bool = False) -> Iterator[LeftOutRounds]:
-        """Points that were not measured; without those that this machine cannot measure."""
-        for (name, chain), visited in ((key, self._visited.get(key)) for key in self._setups):
-            if visited is not None and visited.setup.refused is not None and not refused_too:
-                continue
-            for frame in self._frames():
-                measured = visited.finished(frame) if visited is not None else 0
-                left = self._lab.measure.rounds - measured
-                if left > 0:
-                    yield LeftOutRounds(name=name, chain=chain, frame=frame, measured=measured, left_out=left)
 
     def _revisit(self, result: Result) -> None:
         """What was only measured in a worse state of the machine, again while there is time."""
@@ -224,7 +190,7 @@ class Campaign:
         if self._resumable:
             result.campaign = CampaignRecord(
                 rounds=self._lab.measure.rounds,
-                points=self._points(),
+                points=self._points.planned,
                 seed=self._asked.seed,
                 budget_s=self._asked.budget_s,
             )

@@ -139,6 +139,17 @@ def planned(lab: Lab, technology: str, chain: Chain) -> Topology:
     return plan.build_topology(lab, technology, chain, new_id(lab))
 
 
+def impossible(way: Way, chain: Chain) -> str | None:
+    """Why it can be neither measured here nor planned; None: it may go well."""
+    why = refused(way, chain)
+    if why is None:
+        try:
+            planned(way.lab, way.technology, chain)
+        except plan.PlanError as error:
+            return str(error)
+    return why
+
+
 def all_planned(compared: Iterable[Way]) -> list[Topology]:
     """Of a deployment of each that can be planned: why another one cannot is said when its turn comes."""
     found = []

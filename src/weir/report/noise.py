@@ -8,6 +8,7 @@ import re
 import statistics
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from weir.base.si import US_PER_S
 from weir.report import numbers, rates, summary
@@ -122,8 +123,14 @@ def taken_us(trials: Sequence[Trial]) -> Counter[tuple[int, str]]:
         end_us = trial.duration_s * US_PER_S
         for one in trial.left_out:
             us = min(one.to_us, end_us) - max(one.from_us, 0.0)
-            found[one.core, _THREAD.sub("", one.by)] += max(0, round(us))
+            found[one.core, program(one.by)] += max(0, round(us))
     return found
+
+
+@lru_cache(4096)
+def program(by: str) -> str:
+    """Who had a core, without its thread's number."""
+    return _THREAD.sub("", by)
 
 
 def away_lines(result: Result) -> Iterator[list[str]]:

@@ -70,10 +70,10 @@ class Comparison(Document):
     after: list[ComparedRun]
     smallest: float
     """Changes below that share do not matter to whoever asked."""
+    warnings: list[str] = []
+    """What else is different: the labs, before all else; machine, software, state of the cores."""
     changes: list[Change]
     """In the order of the first run."""
-    warnings: list[str] = []
-    """What else is different: machine, software, lab, state of the cores."""
 
 
 class SeveralComparisons(Document):

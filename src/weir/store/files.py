@@ -9,7 +9,7 @@ import pwd
 import secrets
 import shutil
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,16 +67,27 @@ def give(path: Path) -> None:
 
 
 def make_folder(path: Path) -> list[Path]:
-    """With those above it that are missing; which it made, the innermost last. OSError."""
+    """With those above it that are missing; which it made, the innermost last. OSError; then it made none."""
     made = []
-    for one in reversed([one for one in (path, *path.parents) if not one.exists()]):
-        with suppress(FileExistsError):  # another Weir made it now
-            one.mkdir()
-            give(one)
-            made.append(one)
-    if not path.is_dir():
-        raise NotADirectoryError(errno.ENOTDIR, "is not a directory", str(path))
+    try:
+        for one in reversed([one for one in (path, *path.parents) if not one.exists()]):
+            with suppress(FileExistsError):  # another Weir made it now
+                one.mkdir()
+                give(one)
+                made.append(one)
+        if not path.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, "is not a directory", str(path))
+    except BaseException:
+        remove_folders(made)
+        raise
     return made
+
+
+def remove_folders(made: Sequence[Path]) -> None:
+    """Those of `make_folder` in which there is nothing."""
+    for one in reversed(made):
+        with suppress(OSError):
+            one.rmdir()
 
 
 def forbidden(path: Path, name: str, what: str, advice: str) -> str:
@@ -134,20 +145,10 @@ def write_file(path: Path, text: str, advice: str, *, force: bool = True, folder
     A device or a pipe is written as it is. `force`: over a file that is there. `folders`: in one that is
     made, where there is none.
     """
-    with _said(path, advice):
-        made = make_folder(path.parent) if folders else []
+    with _said(path, advice), _in_folder(path.parent if folders else None):
         if path.exists() and not force:
             raise FileExistsError(errno.EEXIST, "is there already", str(path))
-        if path.exists() and not path.is_file():
-            path.write_text(text, encoding="utf-8")
-            return
-        try:
-            _replace(path.resolve(), lambda file: file.write(text.encode("utf-8")))
-        except BaseException:
-            for one in reversed(made):
-                with suppress(OSError):
-                    one.rmdir()
-            raise
+        _write(path, lambda file: file.write(text.encode("utf-8")))
 
 
 @contextmanager
@@ -158,14 +159,32 @@ def _said(path: Path, advice: str) -> Iterator[None]:
         raise FileError(f"{path}: {error.strerror or error}; {advice}") from error
 
 
-def write_binary(path: Path, write: Callable[[BinaryIO], object], advice: str) -> None:
-    """Likewise what is too much for one text: `write` writes it piece by piece."""
-    with _said(path, advice):
-        if path.exists() and not path.is_file():
-            with path.open("wb") as file:
-                write(file)
-        else:
-            _replace(path.resolve(), write)
+def write_binary(
+    path: Path, write: Callable[[BinaryIO], object], advice: str, *, folders: bool = False
+) -> Sequence[Path]:
+    """Likewise what is too much for one text: `write` writes it piece by piece. Which folders it made."""
+    with _said(path, advice), _in_folder(path.parent if folders else None) as made:
+        _write(path, write)
+        return made
+
+
+@contextmanager
+def _in_folder(folder: Path | None) -> Iterator[Sequence[Path]]:
+    """Made for the body, where there is none; with those that it made. It goes again if the body fails."""
+    made = make_folder(folder) if folder is not None else []
+    try:
+        yield made
+    except BaseException:
+        remove_folders(made)
+        raise
+
+
+def _write(path: Path, write: Callable[[BinaryIO], object]) -> None:
+    if path.exists() and not path.is_file():
+        with path.open("wb") as file:
+            write(file)
+    else:
+        _replace(path.resolve(), write)
 
 
 def copy_folder(source: Path, target: Path, advice: str) -> None:

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from weir.base.words import counted
 from weir.results.result import Case, Result, Setup, Trial
 from weir.store.database import StoreError
-from weir.store.files import check_folder, make_folder, write_binary
+from weir.store.files import FileError, check_folder, remove_folders, write_binary
 from weir.store.listing import RunSummary
 from weir.store.store import Store
 
@@ -28,34 +29,53 @@ class NoParquetError(StoreError):
 
 
 def write_lake(store: Store, runs: Sequence[RunSummary], folder: Path) -> None:
-    """Each run's files are complete or not there; those of an earlier export are replaced. FileError."""
+    """Each run is whole or not there; files of an earlier export are replaced. FileError says which are."""
     schemas = _schemas()
     check_folder(folder, "--parquet")
-    for run in runs:
-        result = store.load(run.id)
-        tables = {
-            "runs": [_run(result, run)],
-            "figures": list(_figures(result)),
-            "trials": list(_trials(result)),
-        }
+    for at, run in enumerate(runs):
+        try:
+            _write_run(folder, store.load(run.id), run, schemas)
+        except FileError as error:
+            whole = f"{counted(at, 'run')} of {len(runs)} are whole there, up to {runs[at - 1].id}"
+            raise FileError(f"{error}; {whole if at else 'no run is there'}") from error
+
+
+def _write_run(folder: Path, result: Result, run: RunSummary, schemas: dict[str, pa.Schema]) -> None:
+    """All three files; else those that were not there before are gone again, with folders made for them."""
+    tables = {
+        "runs": [_run(result, run)],
+        "figures": list(_figures(result)),
+        "trials": list(_trials(result)),
+    }
+    new: list[Path] = []
+    made: list[Path] = []
+    try:
         for name, rows in tables.items():
-            _write(folder / name / _partition(result) / f"{result.id}.parquet", rows, schemas[name])
+            path = folder / name / _partition(result) / f"{result.id}.parquet"
+            new += [] if path.exists() else [path]
+            made += _write(path, rows, schemas[name])
+    except BaseException:
+        for path in new:
+            path.unlink(missing_ok=True)
+        remove_folders(made)
+        raise
 
 
 def _partition(result: Result) -> Path:
     return Path(f"lab={quote(result.lab, safe='')}", f"month={quote(result.started_at[:7], safe='')}")
 
 
-def _write(path: Path, rows: list[dict[str, Any]], schema: pa.Schema) -> None:
+def _write(path: Path, rows: list[dict[str, Any]], schema: pa.Schema) -> Sequence[Path]:
+    """Which folders it made."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    make_folder(path.parent)
     table = pa.Table.from_pylist(rows, schema=schema)
-    write_binary(
+    return write_binary(
         path,
         lambda file: pq.write_table(table, file, compression="zstd"),
         "choose another place with --parquet",
+        folders=True,
     )
 
 

@@ -32,6 +32,8 @@ class RunSummary:
     finished_at: str | None
     quick: bool
     interrupted: bool
+    left_out_points: int
+    """Cases, each in one round, that were planned and that it ended without."""
     host: str
     """Empty in results of older versions."""
     weir: str
@@ -162,6 +164,7 @@ def _rows(session: Session, wanted: Selection, limit: int | None, skipped: int =
         RunRow.finished_s,
         RunRow.quick,
         RunRow.interrupted,
+        RunRow.left_out_points,
         RunRow.host,
         RunRow.weir,
     )
@@ -187,6 +190,7 @@ def _summary(row: Any, counted: tuple[int, int], tags: Sequence[str]) -> RunSumm
         finished_at=rfc3339(row.finished_s),
         quick=bool(row.quick),
         interrupted=bool(row.interrupted),
+        left_out_points=row.left_out_points or 0,
         host=row.host or "",
         weir=row.weir or "",
         cases=counted[0],

@@ -67,6 +67,7 @@ def rewrite_columns(row: RunRow, result: Result) -> None:
     """What repeats the document, but for its version."""
     row.started_s, row.finished_s = epoch_s(result.started_at), epoch_s(result.finished_at)
     row.quick, row.interrupted = result.quick, result.interrupted
+    row.left_out_points = result.campaign.left_out_points if result.campaign is not None else 0
     row.host, row.weir = result.fingerprint.host, result.fingerprint.versions.get("weir", result.weir)
 
 

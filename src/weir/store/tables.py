@@ -13,7 +13,7 @@ from __future__ import annotations
 from sqlalchemy import Double, ForeignKey, Text
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 
 class Base(DeclarativeBase):
@@ -40,6 +40,7 @@ class RunRow(Base):
     finished_s: Mapped[float | None] = mapped_column(Double)
     quick: Mapped[bool | None]
     interrupted: Mapped[bool | None]
+    left_out_points: Mapped[int | None]
     host: Mapped[str | None] = mapped_column(index=True)
     weir: Mapped[str | None]
 

@@ -45,7 +45,13 @@ def application(
         return Route(path, respond)
 
     def data(request: Request) -> Response:
-        content = run.data(reading, query.name({}, request.query_params))
+        return answer(request, run.data)
+
+    def drawn(request: Request) -> Response:
+        return answer(request, run.drawn)
+
+    def answer(request: Request, of: Callable[[Reading, str], bytes]) -> Response:
+        content = of(reading, query.name({}, request.query_params))
         packed = "gzip" in request.headers.get("accept-encoding", "")
         headers = {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"} if packed else {}
         body = content if packed else gzip.decompress(content)
@@ -62,6 +68,7 @@ def application(
             route(links.COMPARE, comparison.page),
             route(links.MODEL, model.page_of(model_path)),
             Route(links.DATA, data),
+            Route(links.DRAWN, drawn),
             Route(links.EVENTS, events),
             Route(assets.PLACE + "{name}", _asset),
         ],

@@ -11,6 +11,7 @@ LABS = "/labs/"
 RUNS = "/runs/"
 COMPARE = "/compare"
 DATA = "/data"
+DRAWN = "/drawn"
 EVENTS = "/events"
 MODEL = "/model"
 _STEPS = frozenset({"", ".", ".."})
@@ -28,8 +29,13 @@ def run(run_id: str, **query: str) -> str:
 
 
 def data(run_id: str) -> str:
-    """What the charts of a run's page are drawn of."""
+    """Its result, whole."""
     return f"{DATA}?" + urlencode({"name": run_id})
+
+
+def drawn(run_id: str) -> str:
+    """What the charts of its page are drawn of."""
+    return f"{DRAWN}?" + urlencode({"name": run_id})
 
 
 def events(run_id: str) -> str:

@@ -30,6 +30,12 @@ LAB = str(Path(__file__).parents[3] / "labs" / "switching")
 runner = CliRunner()
 
 
+def can_measure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """This user may, and this machine has all that any lab needs."""
+    monkeypatch.setattr("weir.fabric.require_to_measure", lambda: None)
+    monkeypatch.setattr("weir.fabric.check", lambda *_args, **_options: None)
+
+
 def bad_lab(tmp_path: Path) -> str:
     path = tmp_path / "bad.yml"
     path.write_text("weir: 1\nname: bad\nchain: PVX\ntechnology: [ovss]\n")
@@ -64,9 +70,50 @@ def test_without_a_command_help_lists_all_commands() -> None:
 @pytest.mark.parametrize("group", [[], ["model"], ["model", "kernel-vnf"], ["fleet"], ["image"]])
 def test_what_each_command_does_is_said_in_a_line_of_80_columns(group: list[str]) -> None:
     said = runner.invoke(app, [*group, "--help"], terminal_width=80).stdout
-    _, _, commands = said.partition("Commands:\n")
-    assert len(commands.splitlines()) > 0
-    assert [line for line in commands.splitlines() if line.endswith("...")] == []
+    _, _, commands = said.partition("Show this message and exit.\n")
+    lines = [line for line in commands.splitlines() if line.startswith("  ")]
+    assert len(lines) > 0
+    assert [line for line in lines if line.endswith("...") or line.startswith("   ")] == []
+
+
+def test_help_has_the_commands_in_groups_by_what_they_are_for() -> None:
+    said = runner.invoke(app, ["--help"], terminal_width=80).stdout
+    groups: dict[str, list[str]] = {}
+    for line in said.partition("Show this message and exit.\n")[2].splitlines():
+        if line.endswith(":"):
+            groups[line[:-1]] = []
+        elif line:
+            groups[[*groups][-1]].append(line.split()[0])
+    assert [*groups] == [
+        "Write a lab, check and tune",
+        "Measure",
+        "Read what was measured",
+        "Keep what was measured",
+        "Build, look and work inside",
+        "Predict and plan",
+    ]
+    assert groups["Measure"][0] == "run"
+    assert groups["Predict and plan"] == ["plan", "model", "fleet"]
+    assert groups["Build, look and work inside"][-1] == "image"
+
+
+@pytest.mark.parametrize(
+    ("words", "usage"),
+    [
+        (["validate"], "validate [OPTIONS] LAB"),
+        (["run"], "run [OPTIONS] [LAB]"),
+        (["compare"], "compare [OPTIONS] BEFORE [AFTER]..."),
+        (["exec"], "exec [OPTIONS] LAB HOST [COMMAND]..."),
+        (["rm"], "rm [OPTIONS] [RUN]..."),
+        (["graph"], "graph [OPTIONS] [LAB]"),
+        (["model", "calibrate"], "model calibrate [OPTIONS] LAB"),
+        (["fleet", "plan"], "fleet plan [OPTIONS] FLEET"),
+    ],
+    ids=lambda words: " ".join(words) if isinstance(words, list) else "",
+)
+def test_usage_has_brackets_around_what_may_be_absent_alone(words: list[str], usage: str) -> None:
+    said = runner.invoke(app, [*words, "--help"], terminal_width=80, prog_name="weir").stdout
+    assert said.splitlines()[0] == f"Usage: weir {usage}"
 
 
 def test_a_good_lab_is_summarised() -> None:
@@ -146,7 +193,7 @@ def test_every_command_with_json_says_problems_as_validate_does(command: list[st
 def test_a_place_for_reports_is_refused_before_anything_is_deployed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("weir.fabric.require_root", lambda: None)
+    can_measure(monkeypatch)
     monkeypatch.setattr("weir.procedures.campaign.Campaign.run", lambda _: pytest.fail("measures"))
     file, store = tmp_path / "file", str(tmp_path / "results.db")
     file.write_text("")
@@ -163,7 +210,7 @@ def test_a_run_prints_its_result_alone_on_demand(tmp_path: Path, monkeypatch: py
         campaign._progress.say("measuring")
         return measured
 
-    monkeypatch.setattr("weir.fabric.require_root", lambda: None)
+    can_measure(monkeypatch)
     monkeypatch.setattr(Campaign, "run", run)
     options = ["--json", "-o", str(tmp_path / "out"), "--store", str(tmp_path / "results.db")]
     done = runner.invoke(app, ["run", LAB, *options])
@@ -181,7 +228,7 @@ def test_reports_that_cannot_be_written_are_said_with_how_to_get_them(
     def full(_descriptor: int) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("weir.fabric.require_root", lambda: None)
+    can_measure(monkeypatch)
     monkeypatch.setattr(Campaign, "run", lambda _: result())
     monkeypatch.setattr("os.fsync", full)
     options = ["-o", str(tmp_path / "out"), "--store", str(tmp_path / "results.db")]

@@ -156,3 +156,35 @@ def test_what_cannot_be_compared_is_refused(
     assert code == 2
     assert not said
     assert complaint in complained
+
+
+def of_labs(folder: Path, *labs: str) -> list[str]:
+    """Files of runs of those labs, otherwise alike."""
+    paths = []
+    for number, lab in enumerate(labs):
+        run = a_run(f"run-{number}", {"direct": found(1e6, rounds=(1e6, 1.001e6))})
+        run.lab, run.quick = lab, number < 1
+        paths.append(folder / f"{number}.json")
+        paths[-1].write_text(run.model_dump_json())
+    return [str(path) for path in paths]
+
+
+@pytest.mark.parametrize("labs", [("one", "two"), ("one", "one", "two")], ids=["two sides", "three"])
+def test_that_runs_are_of_different_labs_is_said_before_any_number(
+    labs: tuple[str, ...], tmp_path: Path
+) -> None:
+    _, said, _ = weir(*of_labs(tmp_path, *labs))
+    words = " ".join(said.split())
+    assert words.index("The labs differ: one and two.") < words.index("1 numbers:")
+    assert said.index("The labs differ") < said.index("One is a quick run") or len(labs) > 2
+
+
+def test_that_runs_are_of_different_labs_is_the_first_warning_and_before_the_changes_in_json(
+    tmp_path: Path,
+) -> None:
+    one, likewise, other = of_labs(tmp_path, "one", "one", "two")
+    _, said, _ = weir(one, f"{likewise},{other}", "--json")
+    document = json.loads(said)
+    assert document["warnings"][0].startswith("The labs differ: one and two. What has the same name")
+    keys = list(document)
+    assert keys.index("warnings") < keys.index("changes")

@@ -27,6 +27,7 @@ def first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WEIR_RUN_DIR", str(tmp_path / "weir"))
     monkeypatch.setenv("WEIR_STORE", str(tmp_path / "results.db"))
     monkeypatch.setattr(fabric, "require_root", lambda: None)
+    monkeypatch.setattr(fabric, "require_to_measure", lambda: None)
     monkeypatch.setattr(fabric, "check", lambda *_args, **_options: None)
     monkeypatch.setattr(calibration, "load_model", lambda _path: None)
     cpus = sorted(os.sched_getaffinity(0))

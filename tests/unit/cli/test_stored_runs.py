@@ -20,6 +20,7 @@ from weir.cli import exits
 from weir.cli.exits import CommandError
 from weir.cli.main import app
 from weir.cli.selecting import moment_s
+from weir.results.campaign import CampaignRecord, LeftOutRounds
 from weir.results.result import Result
 from weir.store.database import StoreError
 from weir.store.exchange import ImportFileError, read_import
@@ -82,6 +83,26 @@ def test_the_list_has_a_line_for_each_run_newest_first(store: str) -> None:
     assert second.split()[2] == "2026-02-02T02:04:05Z"
     assert second.split()[-2:] == ["v1", "interrupted"]
     assert "baseline,v1" in third
+
+
+def test_a_run_that_its_budget_ended_is_marked_by_how_much_it_left_out(store: str) -> None:
+    left = [
+        LeftOutRounds(name="ovs", chain="PVP", frame=frame, measured=1, left_out=2)
+        for frame in ("64", "1518")
+    ]
+    ended = made("budget-1", "2026-04-02T03:04:05Z", "switching", "beta")
+    ended.campaign = CampaignRecord(rounds=3, points=24, budget_s=600, left_out=left)
+    whole = made("budget-2", "2026-04-03T03:04:05Z", "switching", "beta")
+    whole.campaign = CampaignRecord(rounds=3, points=24, budget_s=600)
+    with Store(store) as database, database.session(writing=True) as session:
+        add_run(session, ended, [])
+        add_run(session, whole, [])
+    second, first = said("ls", "--limit", "2", store=store).splitlines()
+    assert first.endswith("ended with its budget: 4 points left out")
+    assert second.endswith("trials")
+    runs = json.loads(said("ls", "--json", "--limit", "3", store=store))
+    assert [one["left_out_points"] for one in runs] == [0, 4, 0]
+    assert "ended with its budget: 4 points left out" in said("show", "budget-1", store=store)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from sqlalchemy.schema import CreateTable
 from weir.store import listing
 from weir.store.database import StoreError, default_location
 from weir.store.store import Store
-from weir.store.tables import Base
+from weir.store.tables import SCHEMA_VERSION, Base
 
 from .made import case, listed, run, setup, trial
 
@@ -134,7 +134,7 @@ def test_a_database_of_a_newer_weir_is_refused(path: Path) -> None:
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE weir_schema SET version = 9")
     connection.close()
-    with pytest.raises(StoreError, match="schema 9; this one reads up to 2"):
+    with pytest.raises(StoreError, match=f"schema 9; this one reads up to {SCHEMA_VERSION}"):
         Store(path)
 
 

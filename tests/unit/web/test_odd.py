@@ -37,7 +37,9 @@ KEYS = st.sampled_from(
 VALUES = st.one_of(
     NAMES, st.integers().map(str), st.floats().map(str), st.sampled_from(["nightly-00", "nightly-39", "1"])
 )
-PLACES = st.sampled_from(["/", "/labs/", "/runs/", "/compare", "/model", "/data", "/assets/", "/labs", ""])
+PLACES = st.sampled_from(
+    ["/", "/labs/", "/runs/", "/compare", "/model", "/data", "/drawn", "/assets/", "/labs", ""]
+)
 
 
 @pytest.mark.long
@@ -162,6 +164,7 @@ def test_a_section_that_fails_leaves_the_others(
     assert 'id="built"' not in main
     assert "#built" not in written.bar
     assert gzip.decompress(written.data)
+    assert gzip.decompress(written.drawn)
     assert capsys.readouterr().err.count("\nRuntimeError: no") == 2
 
 

@@ -14,6 +14,8 @@ from starlette.testclient import TestClient
 from tests.report.synthetic import result
 from tests.unit.store.made import run as bare_run
 from weir.report import render
+from weir.report.page import drawn
+from weir.results.campaign import CampaignRecord, LeftOutRounds
 from weir.results.model import MODEL_VERSION
 from weir.results.result import Result
 from weir.store.store import Store
@@ -87,6 +89,14 @@ def test_older_runs_are_on_further_pages(weir: TestClient) -> None:
     assert "page=3" not in second
 
 
+def test_a_run_that_its_budget_ended_is_marked_in_the_list(tmp_path: Path) -> None:
+    run = nightly(1)
+    left = LeftOutRounds(name="ovs", chain="PVP", frame="64", measured=1, left_out=2)
+    run.campaign = CampaignRecord(rounds=3, points=18, budget_s=60, left_out=[left])
+    page = client(filled(tmp_path / "results.db", [run])).get("/labs/nightly").text
+    assert '<b class="why">ended with its budget</b>' in page
+
+
 def test_a_runs_page_has_the_sections_of_its_report_word_for_word(weir: TestClient, place: Path) -> None:
     with Store(place, reading=True) as store:
         whole = store.load("whole-1")
@@ -96,11 +106,19 @@ def test_a_runs_page_has_the_sections_of_its_report_word_for_word(weir: TestClie
     assert len(sections) > 4
     for section in sections:
         assert section in page
-    assert 'data-result="/data?name=whole-1"' in page
+    assert 'data-result="/drawn?name=whole-1"' in page
+    assert '<a href="/data?name=whole-1" download>Save data</a>' in page
     assert "application/gzip+base64" not in page
 
 
-def test_what_charts_are_drawn_of_is_the_result_as_it_is_stored(weir: TestClient, place: Path) -> None:
+def test_what_charts_are_drawn_of_is_what_the_report_carries(weir: TestClient, place: Path) -> None:
+    answer = weir.get("/drawn?name=whole-1")
+    assert answer.headers["content-encoding"] == "gzip"
+    with Store(place, reading=True) as store:
+        assert answer.text == drawn(store.load("whole-1"))
+
+
+def test_the_data_of_a_run_are_the_result_as_it_is_stored(weir: TestClient, place: Path) -> None:
     answer = weir.get("/data?name=whole-1")
     assert answer.headers["content-encoding"] == "gzip"
     with Store(place, reading=True) as store:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weir.cli.exits import FAILED, INTERRUPTED, reporting
+from weir.cli.help import Command, Group
 from weir.cli.model import AsJson
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 SAY_EVERY_S = 5.0  # where nobody looks, a line now and then
 
 
-fleet = typer.Typer(help="Many chains on many hosts.", no_args_is_help=True)
+fleet = typer.Typer(cls=Group, help="Many chains on many hosts.", no_args_is_help=True)
 
 
 @fleet.callback()
@@ -31,7 +32,7 @@ def options() -> None:
     """Many chains on many hosts."""
 
 
-@fleet.command()
+@fleet.command(cls=Command)
 @reporting
 def plan(
     path: Annotated[

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from weir.cli.exits import FAILED, USAGE, CommandError, reporting
+from weir.cli.help import Command, Group
 from weir.cli.model import AsJson, CpuGhz, FlowCounts, Frames, Link
 from weir.cli.quantities import link_bps, rate_pps
 
@@ -23,7 +24,7 @@ Value = TypeVar("Value")
 
 
 kernel_vnf = typer.Typer(
-    help="The published model of VMs behind Open vSwitch in the kernel.", no_args_is_help=True
+    cls=Group, help="The published model of VMs behind Open vSwitch in the kernel.", no_args_is_help=True
 )
 
 
@@ -49,7 +50,7 @@ ParameterSource = Annotated[
 ]
 
 
-@kernel_vnf.command()
+@kernel_vnf.command(cls=Command)
 @reporting
 def predict(
     *,
@@ -79,7 +80,7 @@ def predict(
     print(_json(found) if as_json else table.predictions(found, asked), end="")
 
 
-@kernel_vnf.command()
+@kernel_vnf.command(cls=Command)
 @reporting
 def rank(
     *,

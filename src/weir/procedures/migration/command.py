@@ -89,7 +89,7 @@ def migrate(
         bandwidth=bandwidth,
         times=(settle, time_limit, downtime_limit),
     )
-    fabric.require_root()
+    fabric.require_to_measure()
     check_reports(output)
     console = new_console(stderr=as_json)
     cores = own_cores([planned(lab, TECHNOLOGY, chosen)], wait=wait)

@@ -18,6 +18,7 @@ from weir.cli.labfile import (
     Wait,
     compared_here,
     own_cores,
+    require_any_possible,
     require_packets,
 )
 from weir.cli.stored import (
@@ -75,7 +76,6 @@ def rfc2544(
 ) -> None:
     """Measure a lab as RFC 2544, 6201 and 9004 say. Throughput, latency, loss, bursts, recovery, reset."""
 
-    from weir import fabric
     from weir.cli.progress import Progress
     from weir.fabric.reset import resets
     from weir.procedures.campaign import Campaign
@@ -99,7 +99,7 @@ def rfc2544(
         raise CommandError(
             f"nothing can be reset in {lab_path}: {NOTHING}; add one of them to its `technology`", USAGE
         )
-    fabric.require_root()
+    require_any_possible(compared)
     check_reports(output)
     console = new_console(stderr=as_json)
     setups = sum(len(way.lab.chains()) for way in compared)

@@ -117,7 +117,7 @@ def soak(
             times=(duration or DURATION, interval or INTERVAL),
         )
         topologies = [planned(lab, settings.technology, settings.chain)]
-    fabric.require_root()
+    fabric.require_to_measure()
     check_reports(output)
     console = new_console(stderr=as_json)
     with (

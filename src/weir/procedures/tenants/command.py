@@ -55,6 +55,7 @@ def run_tenants(
     if dry_run:
         print(_json_planned(tenants, clouds) if as_json else _planned(tenants, clouds, quick=quick))
         return
+    fabric.require_to_measure()
     for topology in clouds:
         require_cloud(cloud_steps(topology), topology)
     check_reports(output)

@@ -24,6 +24,7 @@ from weir.cli.labfile import (
     Wait,
     compared_here,
     own_cores,
+    require_any_possible,
     ways_here,
 )
 from weir.cli.quantities import seconds
@@ -109,7 +110,6 @@ def run(
 ) -> None:
     """Measure a lab, then report. NDR, PDR and a loss curve for each technology, chain and frame size."""
 
-    from weir import fabric
     from weir.cli.progress import Progress
     from weir.lab.of_tenants import has_tenants
     from weir.procedures.campaign import Asked, Campaign
@@ -141,7 +141,7 @@ def run(
         before = _before(lab, store)
         print(json_planned(plan, before) if as_json else planned(plan, before))
         return
-    fabric.require_root()
+    require_any_possible(compared)
     check_reports(output)
     with (
         own_cores(all_planned(compared), wait=wait),

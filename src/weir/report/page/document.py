@@ -2,7 +2,7 @@
 """Puts the page together: the procedures' sections, what was built, what the numbers rest on, style, scripts
 and the data, all in one file.
 
-The data are the result's JSON, gzip, base64 (a full run is megabytes of JSON). The page's content security
+The data are what the scripts draw of the result, as JSON, gzip, base64. The page's content security
 policy allows no request at all, and only the one script whose hash it names.
 """
 
@@ -15,7 +15,7 @@ from functools import partial
 from markupsafe import Markup
 
 from weir.report import Format, doubts, noise, summary
-from weir.report.page import asset, cases, joined, packed, policy
+from weir.report.page import asset, cases, drawn, joined, packed, policy
 from weir.report.page.markup import needs_script, raw, sheet, tag
 from weir.report.page.topology_picture import pictures
 from weir.report.sections import PagePart, executive_summary, kind, leading
@@ -73,19 +73,20 @@ def document(result: Result) -> str:
             [section(part) for part in parts],
         ),
         foot(result),
-        raw("script", packed(result.model_dump_json()), type="application/gzip+base64", id="result"),
+        raw("script", packed(drawn(result)), type="application/gzip+base64", id="result"),
         raw("script", script),
     )
     return f"<!doctype html>\n{tag('html', head, body, lang='en')}\n"
 
 
-def bar(parts: Sequence[PagePart]) -> Markup:
-    """Links to the sections, and what the page's script does for all of it."""
+def bar(parts: Sequence[PagePart], data: str | None = None) -> Markup:
+    """Links to the sections, and what the page's script does for all of it. `data`: where the whole result
+    can be had."""
     return tag(
         "nav",
         [tag("a", part.name, href=f"#{part.name.lower()}") for part in parts],
         tag("span", class_="gap"),
-        tag("button", "Save data", type="button", id="save", hidden=True),
+        tag("a", "Save data", href=data, download=True) if data is not None else None,
         tag("button", "Dark", type="button", id="theme", hidden=True),
         aria_label="Sections",
     )
@@ -238,7 +239,8 @@ def _group(title: str, sentences: list[str]) -> Markup:
 def foot(result: Result) -> Markup:
     """What it was made of."""
     count = sum(1 for _ in summary.trials(result))
-    return tag("footer", tag("p", f"Weir {result.weir} · {count} trials · result version {result.version}"))
+    words = f"Weir {result.weir} · {count} trials · result version {result.version} · all data: "
+    return tag("footer", tag("p", words, tag("code", f"weir report {result.id} --format json")))
 
 
 def _fidelity(result: Result) -> Markup:

@@ -15,6 +15,7 @@ from markupsafe import Markup
 from starlette.datastructures import QueryParams
 from starlette.exceptions import HTTPException
 
+from weir.report import page as report_page
 from weir.report import summary
 from weir.report.page import document
 from weir.report.page.markup import join, tag
@@ -45,6 +46,8 @@ class Written:
     foot: Markup
     data: bytes
     """The result's JSON, compressed by gzip."""
+    drawn: bytes
+    """What the charts are drawn of, likewise."""
 
 
 def page(reading: Reading, path: Mapping[str, str], asked: QueryParams) -> Page:
@@ -55,13 +58,18 @@ def page(reading: Reading, path: Mapping[str, str], asked: QueryParams) -> Page:
     except StoreError as error:
         return Page("unreadable", run.id, {"run": run, "why": str(error)})
     being_measured = run.finished_at is None and not run.interrupted
-    fields = {"run": run, "written": written, "data": links.data(run.id), "live": being_measured}
+    fields = {"run": run, "written": written, "data": links.drawn(run.id), "live": being_measured}
     return Page("run", f"{written.title}: {written.kind}", fields)
 
 
 def data(reading: Reading, name: str) -> bytes:
     """The JSON of a run's result, compressed by gzip. HTTPException, StoreError."""
     return _written(reading, found(reading, name)).data
+
+
+def drawn(reading: Reading, name: str) -> bytes:
+    """The JSON of what its charts are drawn of, compressed by gzip. HTTPException, StoreError."""
+    return _written(reading, found(reading, name)).drawn
 
 
 def found(reading: Reading, name: str) -> RunSummary:
@@ -102,10 +110,11 @@ def written(result: Result) -> Written:
         lab=result.lab,
         title=summary.title(result),
         kind=kind(result),
-        bar=document.bar([part for part in parts if isinstance(part, PagePart)]),
+        bar=document.bar([part for part in parts if isinstance(part, PagePart)], links.data(result.id)),
         main=join([*above, *shown]),
         foot=document.foot(result),
         data=gzip.compress(result.model_dump_json().encode(), 6, mtime=0),
+        drawn=gzip.compress(report_page.drawn(result).encode(), 6, mtime=0),
     )
 
 

@@ -12,7 +12,7 @@ const spaced = (count) => String(count).replace(/\B(?=(\d{3})+$)/g, '\u202f');
 const plural = (count, what, many = `${what}s`) => `${spaced(count)} ${count === 1 ? what : many}`;
 
 function facts(pairs) {
-  return element('dl', {}, ...pairs.filter(([, value]) => value).flatMap(([name, value]) =>
+  return element('dl', {}, ...pairs.filter(([, value]) => value && value.length).flatMap(([name, value]) =>
     [element('dt', {}, name), element('dd', {}, ...(Array.isArray(value)
       ? value.map((one) => element('div', {}, one)) : [value]))]));
 }

@@ -5,6 +5,7 @@
 const SVG = 'http://www.w3.org/2000/svg';
 const LETTER = 6.7;
 const READABLE = 0.45;
+const MARGIN = 20; // pixels around what is to be seen
 
 function made(name, attributes, ...children) {
   const element = document.createElementNS(SVG, name);
@@ -52,7 +53,7 @@ class Canvas {
   fit() {
     this.whole = true;
     const { width, height } = this.room;
-    const scale = Math.min(1.25, (width - 40) / this.scene.width, (height - 40) / this.scene.height);
+    const scale = Math.min(1.25, (width - 2 * MARGIN) / this.scene.width, (height - 2 * MARGIN) / this.scene.height);
     this.view = {
       scale: Math.max(0.02, scale),
       x: (width - this.scene.width * scale) / 2,
@@ -79,8 +80,10 @@ class Canvas {
     const { scale } = this.view;
     const left = area.x * scale + this.view.x;
     const top = area.y * scale + this.view.y;
-    const inside = (from, size, room) => (from < 50 ? 50 - from : Math.min(0, room - 50 - from - size));
-    this.pan(inside(left, Math.min(area.width * scale, width - 120), width), inside(top, area.height * scale, height));
+    const inside = (from, size, room) => (from < MARGIN ? MARGIN - from
+      : Math.min(0, room - MARGIN - from - Math.min(size, room - 2 * MARGIN)));
+    const [dx, dy] = [inside(left, area.width * scale, width), inside(top, area.height * scale, height)];
+    if (Math.max(Math.abs(dx), Math.abs(dy)) >= 1) this.pan(dx, dy);
   }
 
   // Everything anew: after folding, choosing, marking.

@@ -8,7 +8,7 @@ const LANE_TAKERS = 5; // have a look of their own; the others share one
 
 const laneWho = (by) => ({ host: 'the host', slowed: 'slowed' }[by] || by.replace(/ \(\d+\)$/, ''));
 
-// Trials one behind the other, by setup: spans of absence, and where each setup begins.
+// Trials one behind the other, by setup: absences in pieces of them, and where each setup begins.
 function trialLanes(result) {
   const lanes = { end: 0, bands: [], spans: [], cores: new Set() };
   for (const setup of built(result)) {
@@ -20,10 +20,8 @@ function trialLanes(result) {
       const trials = [...one.trials, ...one.curve, ...one.delays.flatMap((point) => point.trials)];
       for (const trial of trials.filter(({ purpose }) => purpose !== 'calibration' && purpose !== 'preflight')) {
         for (const away of trial.left_out) {
-          const [begun, ended] = [Math.max(0, away.from_us / 1e6), Math.min(trial.duration_s, away.to_us / 1e6)];
-          if (ended <= begun) continue;
-          const span = { core: away.core, by: laneWho(away.by), from: lanes.end + begun, to: lanes.end + ended };
-          lanes.spans.push({ ...span, seconds: ended - begun });
+          const [from, to] = [lanes.end + away.from_us / 1e6, lanes.end + away.to_us / 1e6];
+          lanes.spans.push({ core: away.core, by: laneWho(away.by), from, to, seconds: away.us / 1e6 });
           lanes.cores.add(away.core);
         }
         lanes.end += trial.duration_s;

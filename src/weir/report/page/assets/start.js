@@ -1,17 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The story of the page: read the data, draw, make the buttons work.
 
-function saveButton(result) {
-  const button = document.getElementById('save');
-  button.hidden = false;
-  button.addEventListener('click', () => {
-    const text = new Blob([JSON.stringify(result, null, 2)], { type: 'application/json' });
-    const link = el('a', { href: URL.createObjectURL(text), download: `${result.id}.json` });
-    link.click();
-    URL.revokeObjectURL(link.href);
-  });
-}
-
 function pictureChoice(result) {
   const figures = [...document.querySelectorAll('#pictures .built')];
   const names = unique(figures.map((figure) => figure.dataset.technology));
@@ -34,7 +23,6 @@ async function start() {
   soaks(result);
   trialLists(result);
   pictureChoice(result);
-  saveButton(result);
   themeButton(() => { redrawAll(); dispatchEvent(new Event('themechange')); });
   onPaper();
   document.documentElement.dataset.ready = 'yes';

@@ -23,9 +23,8 @@ function leftOut(trial) {
   }
   const sums = new Map();
   for (const one of trial.left_out) {
-    const who = `core ${one.core}: ${one.by.replace(/ \(\d+\)$/, '')}`;
-    const us = Math.min(one.to_us, trial.duration_s * 1e6) - Math.max(one.from_us, 0);
-    sums.set(who, (sums.get(who) || 0) + Math.max(0, us));
+    const who = `core ${one.core}: ${one.by}`;
+    sums.set(who, (sums.get(who) || 0) + one.us);
   }
   return [...sums].sort((one, other) => other[1] - one[1]).map(([who, us]) => `${who} ${(us / 1e3).toPrecision(3)} ms`);
 }
