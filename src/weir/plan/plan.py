@@ -40,7 +40,7 @@ KERNEL_STALL_US = 1000  # a system call of a kernel port's driver takes longer t
 _REALTIME = {True: "realtime", False: "", "auto": "realtime where it can be"}
 _UNIX_PATH_MAX = 107
 N4_PORT = 8805
-"""TS 29.244; PFCP_PORT in weir-dp."""
+"""TS 29.244, clause 4.2.2; PFCP_PORT in weir-dp."""
 
 
 @dataclass(frozen=True)
