@@ -40,7 +40,7 @@ def test_causes_that_nobody_was_given_are_left_out() -> None:
 WRITTEN: dict[str, Callable[[Result], str]] = {
     "markdown": markdown.render,
     "terminal": partial(terminal.render, whole=True),
-    "page": page.render,
+    "page": page.document,
 }
 
 

@@ -193,7 +193,7 @@ def _room(one: NfOptions) -> int | None:
     return max(0, most - own) if isinstance(own, int) and isinstance(most, int) else None
 
 
-def together_complaints(lab: Lab) -> Iterator[Complaint]:
+def n4_complaints(lab: Lab) -> Iterator[Complaint]:
     """Functions of one chain that are controlled by N4: all of them listen at the same time, on one port."""
     for chain in lab.chains():
         taken: dict[tuple[str | None, str], str] = {}

@@ -182,9 +182,7 @@ def _listening(topology: Topology, lab: Lab, areas: Sequence[AreaConfig]) -> tup
     """In the order of the chain; none of a chain that is not of the lab."""
     chain = next((one.functions for one in lab.chains() if one.name == topology.chain), ())
     return tuple(
-        Listening(
-            name, _area_of(node.name, stage, areas), stage, address, lab.functions[name].n4 or N4Options()
-        )
+        Listening(name, _area_of(node.name, stage, areas), stage, address, lab.functions[name].n4_options())
         for node, name in zip(topology.functions(), chain, strict=False)
         if node.in_weir_dp
         for stage, address in _by_n4(lab, name)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from weir.lab.tenants import TenantsFile
 
 _LOOK_S = 0.01
+_N4_LOOK_S = 0.2  # each look goes through all sessions, in the thread that sets them up
 _ANNOUNCED = 3
 _BY_N4 = "n4_"
 """What the names of figures begin with."""
@@ -262,7 +263,7 @@ def _wait_for_sessions(
                 "start an SMF that sets them up, or change n4.sessions or n4.time_limit_s of the function",
             )
         stop_signals.check()
-        time.sleep(_LOOK_S)
+        time.sleep(_N4_LOOK_S)
 
 
 def _heard(found: dict[str, int]) -> str:
