@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from weir.protocol import DataPlaneClient
-from weir.protocol.configuration import Exchange, NfCommand, NfListen, Trace
+from weir.protocol.configuration import Exchange, NfCommand, Trace
 from weir.protocol.ledger import Exchanged, Outcome, Traced
 from weir.protocol.traffic_results import TrafficSoFar
 
@@ -19,11 +19,6 @@ def command(
     """Changes a function while packets flow."""
     request = NfCommand(area=area, stage=stage, command=name, args=dict(args))
     client.call("nf.command", request.arguments(), timeout_s=COMPILING_S)
-
-
-def listen(client: DataPlaneClient, area: str, stage: str, netns: str) -> None:
-    """Others control the function from now on, in the network namespace of that path."""
-    client.call("nf.listen", NfListen(area=area, stage=stage, netns=netns).arguments())
 
 
 def trace(

@@ -12,7 +12,6 @@ from typing import Any, Literal
 from tests.polled_core import CORE
 from tests.private_data_plane import private_data_plane
 from tests.verbs import command as change
-from tests.verbs import listen as listens
 from tests.verbs import trace
 from weir.protocol import DataPlaneClient
 from weir.protocol.configuration import Configure
@@ -95,7 +94,7 @@ class Replay:
 
     def listen(self, stage: str, netns: str) -> None:
         """Others control the function of that name from now on, in that network namespace."""
-        listens(self._client, "chain", stage, netns)
+        self._client.listen("chain", stage, netns)
 
 
 @contextmanager

@@ -14,7 +14,6 @@ import pytest
 from scapy.contrib import pfcp
 
 from tests.polled_core import CORE
-from tests.verbs import listen
 from weir import plan
 from weir.lab import Lab
 from weir.measure.accounting import balance, counted
@@ -140,7 +139,7 @@ def test_while_an_smf_changes_sessions_others_lose_no_packet(
                 made += count
 
     with running(client, configuration(way)):
-        listen(client, area, "upf", f"/run/netns/{netns}")
+        client.listen(area, "upf", f"/run/netns/{netns}")
         client.configure_traffic(TrafficConfigure.model_validate({"streams": offered}))
         before = counted(client.ledger(), ())
         thread = threading.Thread(target=change)

@@ -7,6 +7,7 @@
 #include "upf.h"
 
 static const char *const other_names[] = {"drop", "forward", NULL};
+static const char *const n4_teids_names[] = {"random", "consecutive", NULL};
 
 #define TEID_ROW(field, text)                                                                      \
 	{                                                                                          \
@@ -126,6 +127,16 @@ const struct weir_option upf_options[UPF_OPTIONS] = {
 		.help = "Where it listens for PFCP of control plane functions, port 8805, once "
 			"nf.listen opens it; its Node ID. Not given: nowhere.",
 		.offset = offsetof(struct upf, n4_ip),
+	},
+	{
+		.name = "n4_teids",
+		.type = WEIR_OPTION_ENUM,
+		.default_text = "random",
+		.values = n4_teids_names,
+		.help = "Of sessions by N4. consecutive: UE n from ue_first_address on has the "
+			"n-th from teid_first on, as a gnb with the same options sends; for "
+			"measuring: anybody can guess them.",
+		.offset = offsetof(struct upf, n4_teids),
 	},
 };
 

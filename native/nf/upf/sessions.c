@@ -88,12 +88,15 @@ upf_session_end(struct upf *upf, uint32_t place)
 static int
 check_ranges(const struct upf *upf, const char *where, struct weir_error *error)
 {
-	const uint64_t count = upf->session_count;
+	/* Sessions that are, or can come to be, in a row. */
+	const uint64_t count = upf->n4_teids == UPF_N4_TEIDS_CONSECUTIVE
+				       ? RTE_MAX(upf->session_count, upf->sessions_max)
+				       : upf->session_count;
 
-	if (upf->sessions_max != 0 && upf->sessions_max < count)
+	if (upf->sessions_max != 0 && upf->sessions_max < upf->session_count)
 		return weir_fail(error, "bad_argument", where, "sessions_max not below sessions",
 				 NULL, "there is room for %lu sessions, and %lu are asked for",
-				 upf->sessions_max, count);
+				 upf->sessions_max, upf->session_count);
 	if (upf->sessions_max == 0 && count == 0)
 		return weir_fail(error, "bad_argument", where, "sessions, or room for some", NULL,
 				 "there are no sessions, and none can be added");

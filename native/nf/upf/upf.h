@@ -15,7 +15,7 @@
 #define UPF_MBR_MAX_BPS 1000000000000
 
 #define UPF_DROP_REASONS UPF_PASSES
-#define UPF_OPTIONS 16
+#define UPF_OPTIONS 17
 #define UPF_OPTIONS_OF_GNB 14 /* the first ones */
 
 enum upf_drop {
@@ -35,6 +35,7 @@ enum upf_drop {
 };
 
 enum upf_other { UPF_OTHER_DROP, UPF_OTHER_FORWARD };
+enum upf_n4_teids { UPF_N4_TEIDS_RANDOM, UPF_N4_TEIDS_CONSECUTIVE };
 
 /* What it says to the other end of N3 and stands ready for the next poll of the way there. */
 struct upf_answers {
@@ -82,6 +83,7 @@ struct upf {
 	uint64_t qfi;
 	uint64_t session_count, sessions_max;
 	uint32_t ue_first_ip, n3_ip, gnb_ip, n4_ip;
+	unsigned int n4_teids; /* enum upf_n4_teids */
 	uint64_t teid_first, gnb_teid_first;
 	uint64_t own_teid_first, peer_teid_first; /* two of these */
 	uint64_t mbr_bps[2];			  /* by direction, of a session that says none */

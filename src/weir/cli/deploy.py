@@ -145,5 +145,5 @@ def _deployed(made: Plan, steps: list[Step], *, quiet: bool) -> Deployment:
         stop_signals.allowed(),
         DataPlaneClient(deployment.run_dir / SOCKET) as client,
     ):
-        configured(client, made, deployment)
+        configured(client, made, deployment, lambda text: print(text, file=sys.stderr))
     return deployment

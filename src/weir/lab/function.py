@@ -11,8 +11,9 @@ from weir.base.cores import CpuList
 from weir.base.node import Architecture, Forwarder, FunctionKind
 from weir.base.record import LabSection
 from weir.lab.kernel import ContainerOptions, KernelOptions, ProgramOptions
-from weir.lab.nf import Scalar
+from weir.lab.nf import Scalar, network_functions
 from weir.lab.router import RouterOptions
+from weir.lab.units import Seconds
 from weir.lab.vm import VmOptions
 
 FunctionName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,15}$")]
@@ -21,6 +22,8 @@ DEFAULT_WORKERS = 2
 DEFAULT_STATE_CORES = 1
 DEFAULT_FASTPATH_FLOWS = 65536
 _STATION_OPTIONS = frozenset({"addresses", "inbound_addresses"})
+N4_ADDRESS = "n4_address"
+"""The option of functions that are controlled by N4 (PFCP, 3GPP TS 29.244); without it nobody listens."""
 _NF = "name of the network function; `weir-dp --describe` lists them"
 
 
@@ -33,6 +36,24 @@ class NfOptions(LabSection):
     def is_station(self) -> bool:
         """Whether it has addresses of its own, and so answers by the side that asks."""
         return not _STATION_OPTIONS.isdisjoint(self.options)
+
+
+class N4Options(LabSection):
+    """Of a upf with the option `n4_address`: an SMF of yours controls its sessions."""
+
+    netns: str | None = Field(
+        default=None,
+        pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}$",
+        description="name of the network namespace (`ip netns`) that has the address; absent: that of weir, "
+        "where 127.0.0.1 to 127.255.255.254 always do",
+    )
+    sessions: int = Field(
+        default=0,
+        ge=0,
+        le=1 << 24,
+        description="so many must stand by N4 before packets are sent; 0: nobody waits for any",
+    )
+    time_limit_s: Seconds = Field(default=60.0, gt=0, le=3600, description="longest time until they do")
 
 
 class FunctionOptions(LabSection):
@@ -61,6 +82,11 @@ class FunctionOptions(LabSection):
     )
     router: RouterOptions | None = Field(
         default=None, description="instead of `nf`: joins tenants' networks and an external one"
+    )
+    n4: N4Options | None = Field(
+        default=None,
+        description="of a upf with the option `n4_address`: where an SMF of yours finds it, and how many of "
+        "its sessions are waited for",
     )
     architecture: Architecture = Field(
         default="run-to-completion",
@@ -168,6 +194,19 @@ class FunctionOptions(LabSection):
 
     def _named(self) -> tuple[NfOptions, ...]:
         return self.chain if self.nf is None else (NfOptions(nf=self.nf, options=self.options),)
+
+    def n4_options(self) -> N4Options:
+        """How N4 is used; those of nobody where nothing is said."""
+        return self.n4 or N4Options()
+
+    def by_n4(self) -> dict[int, str]:
+        """At which address those of `nfs` listen that are controlled by N4, by their index."""
+        known = network_functions()
+        return {
+            index: str(one.options[N4_ADDRESS])
+            for index, one in enumerate(self.nfs())
+            if N4_ADDRESS in one.options and one.nf in known and known[one.nf].option(N4_ADDRESS) is not None
+        }
 
     def both_ways(self) -> bool:
         """Whether packets may leave by either port, wherever they came from."""

@@ -6,14 +6,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from weir.lab.complaint import Complaint, show
-from weir.lab.function import FunctionOptions, NfOptions
+from weir.lab.function import N4_ADDRESS, FunctionOptions, NfOptions
 from weir.lab.kind_check import kernel_complaints, program_complaints, vm_complaints
+from weir.lab.lab import Lab
 from weir.lab.nf import Nf, network_functions
 from weir.lab.problem import nearest
 from weir.lab.router_check import router_complaints
 from weir.lab.source import KeyPath
 
 _SHARED_OUT = ("dispatch", "separated")
+N4_MAX = 8  # WEIR_CONTROLLED_MAX
 
 
 def function_complaints(functions: Mapping[str, FunctionOptions]) -> Iterator[Complaint]:
@@ -31,6 +33,7 @@ def function_complaints(functions: Mapping[str, FunctionOptions]) -> Iterator[Co
             yield from router_complaints((*path, "router"), function.router)
         for at, one in _places(path, function):
             yield from _function(at, one)
+        yield from _n4(path, function)
         if all(one.nf in network_functions() for one in function.nfs()):
             yield from _way_of_running(path, function)
 
@@ -154,3 +157,57 @@ def _steering(
         )
         wanted = "one such function at the most, or a single one of what has the state"
         yield Complaint((*path, "architecture"), message, wanted, about=(*about, (*path, "workers")))
+
+
+def _n4(path: KeyPath, function: FunctionOptions) -> Iterator[Complaint]:
+    """What nobody could open, or would wait for in vain."""
+    found = function.by_n4()
+    about: tuple[KeyPath, ...] = ((*path, "n4"), (*path, "nf"), (*path, "chain"), (*path, "options"))
+    if function.n4 is not None and not found:
+        message = "is of a upf that listens, and none does here"
+        yield Complaint(
+            (*path, "n4"), message, f"{N4_ADDRESS}: its address, in the options of a upf", about=about
+        )
+    for index in found:
+        one, at = function.nfs()[index], _at(path, function, index)
+        if function.kind != "process":
+            message = f"is opened by nobody in a function of kind {function.kind}"
+            yield Complaint((*at, "options", N4_ADDRESS), message, "kind: process", about=((*path, "kind"),))
+        most = _room(one)
+        wanted = function.n4_options().sessions
+        if most is not None and wanted > most:
+            message = f"are {wanted}, and its options leave room for {most}"
+            expected = "sessions_max: at least those of `sessions` and these"
+            yield Complaint((*path, "n4", "sessions"), message, expected, about=about)
+
+
+def _at(path: KeyPath, function: FunctionOptions, index: int) -> KeyPath:
+    return path if function.nf is not None else (*path, "chain", index)
+
+
+def _room(one: NfOptions) -> int | None:
+    """For how many sessions it has room beside its own; None: its options are no numbers."""
+    known = network_functions()[one.nf]
+    defaults = {option.name: option.default for option in known.options}
+    own, most = (one.options.get(name, defaults[name]) for name in ("sessions", "sessions_max"))
+    return max(0, most - own) if isinstance(own, int) and isinstance(most, int) else None
+
+
+def n4_complaints(lab: Lab) -> Iterator[Complaint]:
+    """Functions of one chain that are controlled by N4: all of them listen at the same time, on one port."""
+    for chain in lab.chains():
+        taken: dict[tuple[str | None, str], str] = {}
+        for name, function in ((one, lab.functions.get(one)) for one in chain.functions):
+            if function is None:
+                continue
+            netns = function.n4_options().netns
+            for index, address in function.by_n4().items():
+                path = (*_at(("functions", name), function, index), "options", N4_ADDRESS)
+                if (netns, address) in taken:
+                    message = f"is {address}, where {taken[netns, address]} of chain {chain.name} listens too"
+                    yield Complaint(path, message, "another address, or another netns of n4")
+                    return
+                taken[netns, address] = name
+        if len(taken) > N4_MAX:
+            message = f"has {len(taken)} functions that listen for N4 in {chain.name}"
+            yield Complaint(("chain",), message, f"{N4_MAX} at most")

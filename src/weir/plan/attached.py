@@ -16,8 +16,9 @@ from weir.lab.tenants_measure import DISCARD_PORT
 from weir.plan.cloud.data_plane import beside_host_step
 from weir.plan.cloud.parts import silent
 from weir.plan.cloud.tester import FIRST_PORT
-from weir.plan.plan import KERNEL_STALL_US, NETNS_DIRECTORY, run_directory
+from weir.plan.plan import KERNEL_STALL_US, run_directory
 from weir.plan.streams import frame_size
+from weir.plan.topology import NETNS_DIRECTORY
 from weir.protocol.configuration import Configure, PortConfig, TesterArea
 from weir.protocol.errors import refusing
 from weir.protocol.traffic import FlowConfig, StreamConfig, Template, TrafficConfigure

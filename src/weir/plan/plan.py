@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Self
@@ -11,18 +11,21 @@ from typing import Self
 from weir.base.node import KERNEL_PORT_KINDS, PROGRAM_PEERS, UNOPENED_PORT_KINDS, Port
 from weir.base.step import Step
 from weir.base.topology import Topology
+from weir.lab.function import N4Options
 from weir.lab.lab import Lab
-from weir.plan.architecture import function_areas, lab_keys
+from weir.plan.architecture import function_areas, lab_keys, stage_names
 from weir.plan.data_plane import weir_dp_step
 from weir.plan.kernel_steps import kernel_steps
 from weir.plan.memory import mbufs, memory_mb, queue_size
 from weir.plan.streams import streams
-from weir.plan.topology import PlanError, next_hop
+from weir.plan.topology import NETNS_DIRECTORY, PlanError, next_hop
 from weir.plan.tuning import deployment_steps, hugepages
 from weir.plan.vm_steps import vm_steps
 from weir.protocol.configuration import (
     AreaConfig,
+    ChainArea,
     Configure,
+    DispatcherArea,
     NativePortKind,
     PortConfig,
     TesterArea,
@@ -36,7 +39,32 @@ from weir.technology.kernel_links import kernel_wires
 KERNEL_STALL_US = 1000  # a system call of a kernel port's driver takes longer than a stall of a polled port
 _REALTIME = {True: "realtime", False: "", "auto": "realtime where it can be"}
 _UNIX_PATH_MAX = 107
-NETNS_DIRECTORY = "/run/netns"
+N4_PORT = 8805
+"""TS 29.244, clause 4.2.2; PFCP_PORT in weir-dp."""
+
+
+@dataclass(frozen=True)
+class Listening:
+    """One function, and what is waited for."""
+
+    function: str
+    """As the lab names it."""
+    area: str
+    """Of its stage, or its dispatcher."""
+    stage: str
+    address: str
+    options: N4Options
+
+    @property
+    def netns(self) -> str | None:
+        """Path of the namespace in which it listens; None: weir-dp's."""
+        return None if self.options.netns is None else f"{NETNS_DIRECTORY}/{self.options.netns}"
+
+    @property
+    def where(self) -> str:
+        """In words."""
+        inside = "" if self.options.netns is None else f" in network namespace {self.options.netns}"
+        return f"{self.address} port {N4_PORT}{inside}"
 
 
 @dataclass(frozen=True)
@@ -53,6 +81,8 @@ class Plan:
     place."""
     keys: Mapping[str, str]
     """Where the lab says what stands at a place of `configure`."""
+    listening: tuple[Listening, ...] = ()
+    """Functions that others control by N4."""
 
     @classmethod
     def of(cls, topology: Topology, lab: Lab) -> Self:
@@ -63,6 +93,7 @@ class Plan:
             steps=tuple(steps(topology, lab)),
             configure=made,
             keys=lab_keys(topology, lab, made.areas),
+            listening=_listening(topology, lab, made.areas),
             streams={}
             if topology.end_hosts or lab.traffic.connections is not None
             else {str(frame): streams(topology, lab, str(frame)) for frame in lab.traffic.frames},
@@ -144,6 +175,36 @@ def configure(topology: Topology, lab: Lab) -> Configure:
         ledger=True,
         mbufs=mbufs(topology, lab),
         frame_bytes_max=topology.frame_bytes_max,
+    )
+
+
+def _listening(topology: Topology, lab: Lab, areas: Sequence[AreaConfig]) -> tuple[Listening, ...]:
+    """In the order of the chain; none of a chain that is not of the lab."""
+    chain = next((one.functions for one in lab.chains() if one.name == topology.chain), ())
+    return tuple(
+        Listening(name, _area_of(node.name, stage, areas), stage, address, lab.functions[name].n4_options())
+        for node, name in zip(topology.functions(), chain, strict=False)
+        if node.in_weir_dp
+        for stage, address in _by_n4(lab, name)
+    )
+
+
+def _by_n4(lab: Lab, name: str) -> Iterator[tuple[str, str]]:
+    if name in lab.functions:
+        names = [*stage_names(one.nf for one in lab.functions[name].nfs())]
+        for index, address in lab.functions[name].by_n4().items():
+            yield names[index], address
+
+
+def _area_of(node: str, stage: str, areas: Sequence[AreaConfig]) -> str:
+    """Where the stage is: a dispatcher stands for all its workers."""
+    own = [one for one in areas if one.name.partition(".")[0] == node]
+    dispatcher = next((one.name for one in own if isinstance(one, DispatcherArea)), None)
+    return dispatcher or next(
+        one.name
+        for one in own
+        if isinstance(one, ChainArea)
+        and any(stage in (at.name, at.nf) for path in one.paths for at in path.stages)
     )
 
 

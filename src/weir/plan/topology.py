@@ -32,6 +32,7 @@ from weir.lab.nf import network_functions
 from weir.technology import TECHNOLOGIES, Technology
 
 LOOPBACK = "loopback"
+NETNS_DIRECTORY = "/run/netns"
 _TESTER = "tester"
 _SWAP = "mac-swap"
 

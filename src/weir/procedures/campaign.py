@@ -291,7 +291,8 @@ class Campaign:
         frames: Container[str] | None,
     ) -> None:
         number, lab = visited.number, visited.way.lab
-        with running(lab, topology, self._keeper.of(visited.setup)) as chain:
+        before = len(visited.setup.n4)
+        with running(lab, topology, self._keeper.of(visited.setup), self._progress.say) as chain:
             self._record(result, visited, chain)
 
             def on_event(event: Event) -> None:
@@ -315,6 +316,7 @@ class Campaign:
                 ),
             )
             for case in cases:
+                visited.setup.n4[before:] = chain.n4()
                 self._keep_case(result, visited, case)
                 self._finished += 1
                 self._progress.case(case)

@@ -25,18 +25,26 @@ from weir.lab.frames import CAPTURE, mean_frame_bytes
 from weir.lab.ways import Way
 from weir.measure import Traffic
 from weir.plan import SOCKET, Plan
+from weir.plan.plan import Listening
 from weir.plan.topology import next_hop
 from weir.protocol import DataPlaneClient, DataPlaneError, DataPlaneTester
 from weir.protocol.ledger import Hello
 from weir.protocol.traffic_results import Learned
-from weir.results.result import Fingerprint, Setup
+from weir.results.result import Fingerprint, N4Figures, Setup
 
 if TYPE_CHECKING:
     from weir.lab.tenants import TenantsFile
 
 _LOOK_S = 0.01
+_N4_LOOK_S = 0.2  # each look goes through all sessions, in the thread that sets them up
 _ANNOUNCED = 3
+_BY_N4 = "n4_"
+"""What the names of figures begin with."""
 _PACKET_PPS, _PACKET_S = 1000.0, 0.05  # one packet, and how long it may be on its way
+
+
+def _unsaid(_text: str) -> None:
+    """The default for `say`."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +112,11 @@ class RunningChain:
             translated=(self.learned.translated, self.learned.flows) if self.learned else None,
         )
 
+    def n4(self) -> list[N4Figures]:
+        """What was done by N4 up to now."""
+        listening = self.plan.listening
+        return [N4Figures.of(one.function, by_n4(self.client, one)) for one in listening]
+
     def describe(self, setup: Setup) -> None:
         """Writes down what was deployed, and how true to the field it is."""
         setup.bring_up_s = self.bring_up_s
@@ -167,10 +180,13 @@ def new_id(lab: Lab | TenantsFile) -> str:
 
 @contextmanager
 def running(
-    lab: Lab, topology: Topology, down: Callable[[fabric.Deployment], None] | None = None
+    lab: Lab,
+    topology: Topology,
+    down: Callable[[fabric.Deployment], None] | None = None,
+    say: Callable[[str], None] = _unsaid,
 ) -> Iterator[RunningChain]:
     """Deployed, configured and polling for the body; taken down after it, however it ends. `down`: called
-    then, with what has been said there.
+    then, with what has been said there. `say`: told what is waited for.
 
     Ctrl-C, held by the caller with `stop_signals.held`, is let through in the body alone. FabricError,
     DataPlaneError.
@@ -185,7 +201,7 @@ def running(
             DataPlaneClient(deployment.run_dir / SOCKET) as client,
             closing(deployment.core_watch()) as cores,
         ):
-            hello = configured(client, made, deployment)
+            hello = configured(client, made, deployment, say)
             took_s = round(time.monotonic() - began, 3)
             yield RunningChain(lab, made, deployment, client, hello, cores, took_s, _learned(client, made))
     except ChainError as error:
@@ -197,8 +213,14 @@ def running(
             down(deployment)
 
 
-def configured(client: DataPlaneClient, made: Plan, deployment: fabric.Deployment) -> Hello:
+def configured(
+    client: DataPlaneClient,
+    made: Plan,
+    deployment: fabric.Deployment,
+    say: Callable[[str], None] = _unsaid,
+) -> Hello:
     """Opens the ports of a deployment that stands, waits for what comes up then, and lets the loops poll.
+    `say`: told what is waited for.
 
     DataPlaneError, FabricError.
     """
@@ -213,10 +235,52 @@ def configured(client: DataPlaneClient, made: Plan, deployment: fabric.Deploymen
         if program.program is not None:
             _wait_for_links(client, deployment, made.topology, program)
     client.start()
+    for one in made.listening:
+        client.listen(one.area, one.stage, one.netns)
+    for one in made.listening:
+        _wait_for_sessions(client, one, deployment.require_alive, say)
     waiting = [node for node in made.topology.functions() if node.program and node.program.ready_packets]
     if waiting and made.streams:
         _wait_for_packets(client, deployment, made, waiting)
     return hello
+
+
+def by_n4(client: DataPlaneClient, one: Listening) -> dict[str, int]:
+    """What weir-dp counts of it; of several workers one has the agent."""
+    reported = client.report(one.area, one.stage, limit=0).figures.values()
+    return {
+        name.removeprefix(_BY_N4): count
+        for figures in reported
+        for name, count in figures.items()
+        if name.startswith(_BY_N4)
+    }
+
+
+def _wait_for_sessions(
+    client: DataPlaneClient, one: Listening, require_alive: Callable[[], None], say: Callable[[str], None]
+) -> None:
+    """As many as the lab says, by N4. FabricError where they do not come in time."""
+    wanted, limit_s = one.options.sessions, one.options.time_limit_s
+    deadline, said = time.monotonic() + limit_s, False
+    while (there := (found := by_n4(client, one)).get("sessions", 0)) < wanted:
+        if not said:
+            say(f"{one.function} waits for {wanted:,} sessions by N4 at {one.where}, {limit_s:g} s at most")
+            said = True
+        require_alive()
+        if time.monotonic() > deadline:
+            raise fabric.FabricError(
+                f"{one.function}: {there:,} of {wanted:,} sessions stand by N4 at {one.where} after"
+                f" {limit_s:g} s ({_heard(found)})",
+                "start an SMF that sets them up, or change n4.sessions or n4.time_limit_s of the function",
+            )
+        stop_signals.check()
+        time.sleep(_N4_LOOK_S)
+
+
+def _heard(found: dict[str, int]) -> str:
+    """What there was instead."""
+    said = {name: count for name, count in found.items() if count and name != "sessions"}
+    return ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in said.items()) or "nobody spoke"
 
 
 def _learned(client: DataPlaneClient, made: Plan) -> Learned | None:

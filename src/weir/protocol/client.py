@@ -20,7 +20,7 @@ from pydantic import ValidationError
 
 from weir.base.record import first_fault
 from weir.base.si import MS_PER_S
-from weir.protocol.configuration import Announce, Configure, NfReportAsked, Request
+from weir.protocol.configuration import Announce, Configure, NfListen, NfReportAsked, Request
 from weir.protocol.errors import DataPlaneError, DataPlaneGoneError, DataPlaneTimeoutError, refusing
 from weir.protocol.ledger import Configured, ConfiguredPort, Hello, Ledger, NfReport, Reply
 from weir.protocol.traffic import (
@@ -180,6 +180,11 @@ class DataPlaneClient:
         """What a function counts by itself: its figures, and at most `limit` of its counters."""
         asked = NfReportAsked(area=area, stage=stage, limit=limit)
         return self.ask("nf.report", NfReport, asked)
+
+    def listen(self, area: str, stage: str, netns: str | None = None) -> None:
+        """Others control a function from now on, until `reset`; `netns`: path of the network namespace in
+        which it listens, absent: weir-dp's."""
+        self.call("nf.listen", NfListen(area=area, stage=stage, netns=netns).arguments())
 
     def ledger(self) -> Ledger:
         """Everything counted since `configure`."""

@@ -39,6 +39,7 @@ def _lines(result: Result) -> Iterator[str]:
     rests = [f"{said} ({', '.join(names)})" if names else said for said, names in summary.fidelity(result)]
     yield from _list("What the numbers rest on", rests)
     yield from _list(summary.OUTPUTS, summary.outputs(result))
+    yield from _list(summary.N4, summary.n4(result))
     yield from _list("How to read it", [*legend.sentences(result)] if summary.goals(result) else [])
     yield ""
     yield f"More: `weir report {result.id} -o report.html` writes the page with plots and every trial."

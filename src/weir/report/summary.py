@@ -197,6 +197,28 @@ def outputs(result: Result) -> list[str]:
     ]
 
 
+N4 = "Sessions by N4"
+"""What control plane functions did."""
+
+
+def n4(result: Result) -> list[str]:
+    """A sentence for each function and deployment."""
+    return [
+        f"{one.function} of {setup.name} {setup.chain}: {one.sessions:,} at the end, of {one.associations}"
+        f" association{'' if one.associations == 1 else 's'}; {one.established:,} established,"
+        f" {one.modified:,} modified, {one.deleted:,} deleted; requests: {one.accepted:,} accepted,"
+        f" {one.refused:,} refused{_causes(one.refused_by)}, {one.repeated:,} repeated; ignored:"
+        f" {one.not_associated:,} of peers not associated, {one.malformed:,} malformed"
+        for setup in result.setups
+        for one in setup.n4
+    ]
+
+
+def _causes(refused_by: Mapping[str, int]) -> str:
+    listed = ", ".join(f"{cause.replace('_', ' ')} {count:,}" for cause, count in refused_by.items())
+    return f" ({listed})" if listed else ""
+
+
 LEFT_OUT_NAMED = 4
 """Cases of which it is said how many rounds they lack; of more only the number."""
 

@@ -106,6 +106,7 @@ def _own(result: Result) -> Iterator[Note]:
     ]
     yield Note(RESTS, rests)
     yield Note(summary.OUTPUTS, summary.outputs(result))
+    yield Note(summary.N4, summary.n4(result))
 
 
 FORMAT = Format("terminal", ".txt", render)

@@ -8,8 +8,8 @@ otherwise. L2 bit/s counts the frame with FCS; L1 adds 20 B of preamble and gap.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, ClassVar, Literal
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, Literal, Self
 
 from weir.base.record import Record
 from weir.base.topology import Topology
@@ -279,6 +279,43 @@ class ProgramOutput(Record):
     """Of these, in the file: the last ones."""
 
 
+class N4Figures(Record):
+    """What control plane functions did to one function's sessions by N4 (PFCP, TS 29.244), in one
+    deployment."""
+
+    function: str
+    """As the lab names it."""
+    associations: int
+    """At the end."""
+    sessions: int
+    """Likewise, of those that N4 established."""
+    established: int
+    modified: int
+    deleted: int
+    """With their association, too."""
+    accepted: int
+    """Requests."""
+    refused: int
+    """Requests answered with another cause, or for their version."""
+    refused_by: dict[str, int]
+    """Of these, by cause: {"rule_failure": 2}."""
+    repeated: int
+    """Requests answered as before, and not done again."""
+    not_associated: int
+    """Ignored, since their sender has no association."""
+    malformed: int
+    """Ignored, since they are no requests that are known here, or not all there."""
+
+    @classmethod
+    def of(cls, function: str, counts: Mapping[str, int]) -> Self:
+        """From weir-dp's figures of the function, without their prefix; causes that nobody was given are
+        left out."""
+        causes = {name: value for name, value in counts.items() if name.startswith("refused_") and value}
+        refused_by = {name.removeprefix("refused_"): value for name, value in causes.items()}
+        known = {name: value for name, value in counts.items() if name in cls.model_fields}
+        return cls.model_validate({"function": function, "refused_by": refused_by} | known)
+
+
 class Setup(Record):
     """One technology and chain, deployed once."""
 
@@ -302,6 +339,8 @@ class Setup(Record):
     """Time to build it."""
     outputs: list[ProgramOutput] = []
     """What programs of the user's said, in each deployment of it."""
+    n4: list[N4Figures] = []
+    """Of each function that is controlled by N4, in each deployment of it."""
     cases: list[Case] = []
     """One for each frame size."""
 

@@ -94,3 +94,11 @@ def test_more_areas_than_weir_dp_has_room_for_are_refused() -> None:
     found = problem(text + many + "5}\n")
     assert found.key == "chain"
     assert "292 areas" in found.message
+
+
+@pytest.mark.parametrize(("workers", "count"), [("", 1), (", workers: 2", 1), (", workers: 1", 0)])
+def test_both_ends_of_tunnels_are_not_shared_out_together(workers: str, count: int) -> None:
+    """Asked on both ways, a gNB would take what is not in a tunnel yet for one."""
+    found = problems(function(f"chain: [{{nf: gnb}}, {{nf: upf}}], architecture: dispatch{workers}"))
+    assert [one.key for one in found] == ["functions.default.architecture"] * count
+    assert all("gnb and upf each say which packets must meet" in one.message for one in found)

@@ -149,6 +149,7 @@ def nothing_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
                 deployment=deployment,
                 describe=lambda _setup: None,
                 versions=dict,
+                n4=list,
                 hello=SimpleNamespace(tsc_hz=0, memory="unknown"),
             )
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -175,6 +176,18 @@ take_session_request(struct pfcp_agent *agent, uint8_t association,
 		put_created(response, &request->rules, session->teid, agent->upf->own_ip);
 }
 
+static void
+count(struct pfcp_counts *counts, enum pfcp_cause cause)
+{
+	if (cause == PFCP_ACCEPTED) {
+		counts->accepted++;
+		return;
+	}
+	static_assert(PFCP_SERVICE_NOT_SUPPORTED < PFCP_CAUSES, "the last one is counted");
+	counts->refused++;
+	counts->refused_by[cause]++;
+}
+
 static const struct pfcp_writer *
 tell_version(struct pfcp_agent *agent, const struct pfcp_request *request)
 {
@@ -200,6 +213,7 @@ pfcp_agent_take(struct pfcp_agent *agent, struct pfcp_peer from, struct pfcp_spa
 	}
 	if (reading == PFCP_OTHER_VERSION) {
 		agent->counts.refused++;
+		agent->counts.other_version++;
 		return tell_version(agent, &request);
 	}
 	before = pfcp_replies_find(agent->replies, from, &request);
@@ -220,9 +234,6 @@ pfcp_agent_take(struct pfcp_agent *agent, struct pfcp_peer from, struct pfcp_spa
 		take_node_request(agent, from, &request, &fault, response);
 	else
 		take_session_request(agent, association, &request, &fault, response);
-	if (fault.cause == PFCP_ACCEPTED)
-		agent->counts.accepted++;
-	else
-		agent->counts.refused++;
+	count(&agent->counts, fault.cause);
 	return pfcp_end(response) ? response : NULL;
 }

@@ -13,6 +13,8 @@ extern struct pfcp_agent *agent;
 
 /* New ones, with room for so many sessions. */
 void start_agent(const char *sessions_max);
+/* Room for 100, whose TEIDs are those of their UEs' numbers from that address on. */
+void start_agent_in_a_row(const char *ue_first_address);
 int stop_agent(void **state);
 
 /* A message with that SEID and sequence number; of those that a test sent, it is to be another one

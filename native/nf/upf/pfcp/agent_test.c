@@ -180,6 +180,54 @@ what_cannot_be_is_refused_with_its_cause_and_changes_nothing(void **state)
 	check_sessions_agree();
 }
 
+/* So that a gNB which nobody tells TEIDs has the same. */
+static void
+teids_in_a_row_are_those_of_the_ues_numbers(void **state)
+{
+	(void)state;
+	start_agent_in_a_row("10.46.0.0");
+	associate();
+	for (uint32_t i = 0; i < 300; i++) { /* more than there is room for at a time */
+		assert_int_equal(tell(SMF, numbered(SPAN(establishment), 0, 1000 + i)),
+				 PFCP_ACCEPTED);
+		assert_int_equal(given_teid(), 2);
+		assert_ptr_equal(session_of_ue(), &function->sessions[1]);
+		assert_int_equal(tell(SMF, numbered(SPAN(establishment), 0, 2000 + i)),
+				 PFCP_RULE_FAILURE);
+		assert_ptr_equal(session_of_ue(), &function->sessions[1]);
+		assert_int_equal(tell(SMF, numbered(SPAN(establishment), 0, 1000 + i)),
+				 PFCP_ACCEPTED); /* repeated */
+		assert_int_equal(tell(SMF, numbered(SPAN(deletion), given_seid(), 3000 + i)),
+				 PFCP_ACCEPTED);
+		assert_null(session_of_ue());
+	}
+	check_sessions_agree();
+	assert_int_equal(pfcp_agent_counts(agent)->established, 300);
+	assert_int_equal(pfcp_agent_counts(agent)->deleted, 300);
+	assert_int_equal(pfcp_agent_counts(agent)->repeated, 300);
+	assert_int_equal(pfcp_agent_counts(agent)->refused_by[PFCP_RULE_FAILURE], 300);
+	assert_int_equal(pfcp_agent_counts(agent)->refused, 300);
+}
+
+static void
+a_ue_outside_the_row_has_no_room(void **state)
+{
+	static const char *const first[] = {"10.46.0.2", "10.45.255.157"};
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(first); i++) {
+		start_agent_in_a_row(first[i]);
+		associate();
+		assert_int_equal(tell(SMF, SPAN(establishment)), PFCP_NO_RESOURCES);
+		assert_int_equal(pfcp_agent_counts(agent)->refused_by[PFCP_NO_RESOURCES], 1);
+		assert_null(session_of_ue());
+	}
+	start_agent_in_a_row("10.45.255.158"); /* the last one of 100 */
+	associate();
+	assert_int_equal(tell(SMF, SPAN(establishment)), PFCP_ACCEPTED);
+	assert_int_equal(given_teid(), 100);
+}
+
 /* With any bit of any request changed: whatever becomes of it, both have the same sessions. */
 static void
 a_changed_bit_never_leaves_half_a_session(void **state)
@@ -256,6 +304,8 @@ main(void)
 		cmocka_unit_test(what_comes_again_is_answered_as_before_and_not_done_again),
 		cmocka_unit_test(a_node_that_begins_anew_has_no_sessions),
 		cmocka_unit_test(what_cannot_be_is_refused_with_its_cause_and_changes_nothing),
+		cmocka_unit_test(teids_in_a_row_are_those_of_the_ues_numbers),
+		cmocka_unit_test(a_ue_outside_the_row_has_no_room),
 		cmocka_unit_test(a_changed_bit_never_leaves_half_a_session),
 		cmocka_unit_test(teids_and_seids_of_a_thousand_sessions_differ_in_all_their_bits),
 		cmocka_unit_test(a_session_takes_less_than_a_kibibyte_with_its_tunnel),

@@ -21,6 +21,13 @@ draw(struct pfcp_dice *dice)
 	return dice->bits[--dice->left];
 }
 
+/* Where the UE's number says the place, and that the TEID. */
+static bool
+are_consecutive(const struct upf *upf)
+{
+	return upf->n4_teids == UPF_N4_TEIDS_CONSECUTIVE;
+}
+
 bool
 pfcp_places_init(struct pfcp_places *places, const struct upf *upf)
 {
@@ -28,7 +35,7 @@ pfcp_places_init(struct pfcp_places *places, const struct upf *upf)
 	places->place = malloc(upf->capacity * sizeof(places->place[0]));
 	if (places->place == NULL)
 		return false;
-	for (uint32_t place = 0; place < upf->capacity; place++) {
+	for (uint32_t place = 0; place < upf->capacity && !are_consecutive(upf); place++) {
 		if (!upf_place_is_taken(upf, place))
 			places->place[places->count++] = place;
 	}
@@ -40,15 +47,21 @@ pfcp_place_give_back(struct pfcp_agent *agent, uint32_t place)
 {
 	struct pfcp_places *places = &agent->places;
 
+	if (are_consecutive(agent->upf))
+		return;
 	places->place[(places->first + places->count++) % places->capacity] = place;
 }
 
 /* One where a command has put a session meanwhile is for later. */
 bool
-pfcp_place_choose(struct pfcp_agent *agent, uint32_t *place)
+pfcp_place_choose(struct pfcp_agent *agent, uint32_t ue_ip, uint32_t *place)
 {
 	struct pfcp_places *places = &agent->places;
 
+	if (are_consecutive(agent->upf)) {
+		*place = upf_steer_ue(agent->upf, ue_ip);
+		return *place < agent->upf->capacity;
+	}
 	for (uint32_t tried = places->count; tried > 0; tried--) {
 		*place = places->place[places->first];
 		places->first = (places->first + 1) % places->capacity;
@@ -66,6 +79,8 @@ pfcp_teid_choose(struct pfcp_agent *agent, uint32_t place, uint32_t ue_ip)
 	const struct upf *upf = agent->upf;
 	const uint32_t workers = upf->workers, wanted = upf_steer_ue(upf, ue_ip) % workers;
 
+	if (are_consecutive(upf))
+		return (uint32_t)upf->own_teid_first + place;
 	for (;;) {
 		const uint32_t above = (uint32_t)draw(&agent->dice) & ~upf->place_mask;
 		const uint32_t teid = (uint32_t)upf->own_teid_first + (above | place);

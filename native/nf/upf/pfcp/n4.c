@@ -108,17 +108,41 @@ const struct weir_controller upf_n4 = {
 	.end = end,
 };
 
+/* What a figure calls the causes that are given here. */
+static const struct {
+	enum pfcp_cause cause;
+	const char *figure;
+} refusals[] = {
+	{PFCP_SESSION_NOT_FOUND, "n4_refused_session_not_found"},
+	{PFCP_MANDATORY_IE_MISSING, "n4_refused_mandatory_ie_missing"},
+	{PFCP_CONDITIONAL_IE_MISSING, "n4_refused_conditional_ie_missing"},
+	{PFCP_INVALID_LENGTH, "n4_refused_invalid_length"},
+	{PFCP_MANDATORY_IE_INCORRECT, "n4_refused_mandatory_ie_incorrect"},
+	{PFCP_INVALID_F_TEID_ALLOCATION, "n4_refused_invalid_f_teid_allocation"},
+	{PFCP_RULE_FAILURE, "n4_refused_rule_failure"},
+	{PFCP_NO_RESOURCES, "n4_refused_no_resources"},
+	{PFCP_SERVICE_NOT_SUPPORTED, "n4_refused_service_not_supported"},
+};
+
+/* Only of who listens: of several workers the first has the agent. */
 void
 upf_n4_report(const struct upf *upf, struct weir_report *report)
 {
-	static const struct pfcp_counts none;
-	const struct pfcp_counts *counts =
-		upf->agent != NULL ? pfcp_agent_counts(upf->agent) : &none;
+	const struct pfcp_counts *counts;
 
-	report->figure(report, "n4_associations",
-		       upf->agent != NULL ? pfcp_agent_associations(upf->agent) : 0);
+	if (upf->agent == NULL)
+		return;
+	counts = pfcp_agent_counts(upf->agent);
+	report->figure(report, "n4_associations", pfcp_agent_associations(upf->agent));
+	report->figure(report, "n4_sessions", counts->established - counts->deleted);
+	report->figure(report, "n4_established", counts->established);
+	report->figure(report, "n4_modified", counts->modified);
+	report->figure(report, "n4_deleted", counts->deleted);
 	report->figure(report, "n4_accepted", counts->accepted);
 	report->figure(report, "n4_refused", counts->refused);
+	for (unsigned int i = 0; i < RTE_DIM(refusals); i++)
+		report->figure(report, refusals[i].figure, counts->refused_by[refusals[i].cause]);
+	report->figure(report, "n4_refused_version", counts->other_version);
 	report->figure(report, "n4_repeated", counts->repeated);
 	report->figure(report, "n4_not_associated", counts->not_associated);
 	report->figure(report, "n4_malformed", counts->malformed);

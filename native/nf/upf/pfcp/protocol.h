@@ -4,7 +4,7 @@
 #ifndef WEIR_NF_UPF_PFCP_PROTOCOL_H
 #define WEIR_NF_UPF_PFCP_PROTOCOL_H
 
-#define PFCP_PORT 8805 /* clause 6.4.1 */
+#define PFCP_PORT 8805 /* clause 4.2.2 */
 #define PFCP_VERSION 1
 
 /* Table 7.3-1. */

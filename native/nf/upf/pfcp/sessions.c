@@ -44,7 +44,7 @@ pfcp_session_establish(struct pfcp_agent *agent, uint8_t association,
 	if (!pfcp_rules_change(&made.rules, &request->rules, fault) ||
 	    !pfcp_rules_mean(&made.rules, 0, &made.is, fault))
 		return false;
-	if (!pfcp_place_choose(agent, &place))
+	if (!pfcp_place_choose(agent, made.is.ue_ip, &place))
 		return pfcp_fails(fault, PFCP_NO_RESOURCES, 0);
 	made.teid = pfcp_teid_choose(agent, place, made.is.ue_ip);
 	made.up_seid = pfcp_seid_choose(agent, place);
@@ -57,6 +57,7 @@ pfcp_session_establish(struct pfcp_agent *agent, uint8_t association,
 	}
 	*session = &agent->sessions[place];
 	**session = made;
+	agent->counts.established++;
 	return true;
 }
 
@@ -78,6 +79,7 @@ pfcp_session_modify(struct pfcp_agent *agent, struct pfcp_session *session,
 	if (request->cp_seid != 0)
 		changed.cp_seid = request->cp_seid;
 	*session = changed;
+	agent->counts.modified++;
 	return true;
 }
 
@@ -88,6 +90,7 @@ pfcp_session_delete(struct pfcp_agent *agent, struct pfcp_session *session)
 	const struct upf_change change = {.given = UPF_GIVEN_UE, .ue_ip = session->is.ue_ip};
 
 	apply(agent, UPF_REMOVE, &change);
+	agent->counts.deleted++;
 	memset(session, 0, sizeof(*session));
 	pfcp_place_give_back(agent, place_of(agent, session));
 }

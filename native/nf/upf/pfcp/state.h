@@ -56,8 +56,8 @@ struct pfcp_agent {
 /* choices.c: a place, and numbers that lead to it and cannot be guessed. */
 
 bool pfcp_places_init(struct pfcp_places *places, const struct upf *upf);
-/* False: every place is taken. */
-bool pfcp_place_choose(struct pfcp_agent *agent, uint32_t *place);
+/* For a session of that UE. False: every place is taken, or there is none for that address. */
+bool pfcp_place_choose(struct pfcp_agent *agent, uint32_t ue_ip, uint32_t *place);
 void pfcp_place_give_back(struct pfcp_agent *agent, uint32_t place);
 uint32_t pfcp_teid_choose(struct pfcp_agent *agent, uint32_t place, uint32_t ue_ip);
 uint64_t pfcp_seid_choose(struct pfcp_agent *agent, uint32_t place);

@@ -11,10 +11,15 @@ struct pfcp_way {
 	void *of;
 };
 
-/* Requests, by what became of them. */
+#define PFCP_CAUSES 77 /* those of protocol.h, and what lies between them */
+
+/* Sessions, and requests by what became of them. */
 struct pfcp_counts {
+	uint64_t established, modified, deleted; /* an association that ends deletes its own */
 	uint64_t accepted;
-	uint64_t refused;	 /* with a cause */
+	uint64_t refused; /* with a cause, or for their version */
+	uint64_t refused_by[PFCP_CAUSES];
+	uint64_t other_version;	 /* of `refused` */
 	uint64_t repeated;	 /* answered as before */
 	uint64_t not_associated; /* ignored */
 	uint64_t malformed;	 /* ignored: none that is known here, or not all there */

@@ -18,8 +18,8 @@ from weir.lab.tenants_measure import DISCARD_PORT
 from weir.plan.cloud import names
 from weir.plan.cloud.parts import ruleset
 from weir.plan.memory import KERNEL_RING_FRAMES, KERNEL_RING_FRAMES_LARGE, LONG_CHAIN_PORTS
-from weir.plan.plan import NETNS_DIRECTORY
 from weir.plan.streams import frame_size
+from weir.plan.topology import NETNS_DIRECTORY
 from weir.protocol.configuration import AreaConfig, PortConfig, TesterArea
 from weir.protocol.errors import refusing
 from weir.protocol.traffic import FlowConfig, StreamConfig, Template, TrafficConfigure

@@ -250,6 +250,7 @@ def _fidelity(result: Result) -> Markup:
         for sentence, names in summary.fidelity(result)
     ]
     items += [tag("li", f"{summary.OUTPUTS}: {one}") for one in summary.outputs(result)]
+    items += [tag("li", f"{summary.N4}: {one}") for one in summary.n4(result)]
     return tag("ul", items or tag("li", "Nothing was recorded."), class_="plain")
 
 

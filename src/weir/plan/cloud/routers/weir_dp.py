@@ -16,7 +16,7 @@ from weir.plan.architecture import native_options
 from weir.plan.cloud import names
 from weir.plan.cloud.parts import interface, ruleset, silent
 from weir.plan.cloud.routers.kind import METADATA, InDataPlane, RouterKind, hosts_behind, wires
-from weir.plan.plan import NETNS_DIRECTORY
+from weir.plan.topology import NETNS_DIRECTORY
 from weir.protocol.configuration import ChainArea, PathConfig, PortConfig, StageConfig
 
 SESSIONS = 65_536
