@@ -200,7 +200,7 @@ def test_ctrl_c_while_waiting_leaves_the_connection_usable(
 
 def test_another_protocol_is_refused(peer: Peer, client: DataPlaneClient) -> None:
     peer.answer = lambda request: [ok(request, {**HELLO, "protocol": 1})]
-    with pytest.raises(DataPlaneError, match=r"0\.1 speaks protocol 1; expected 4; build weir-dp and weir"):
+    with pytest.raises(DataPlaneError, match=r"0\.1 speaks protocol 1; expected 4; take weir-dp and weir"):
         client.hello()
 
 
