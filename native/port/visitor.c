@@ -7,9 +7,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MS_PER_S 1000u
-#define NS_PER_MS 1000000L
-#define NS_PER_S 1000000000L
+#define MS_IN_S 1000u
+#define NS_IN_MS 1000000L
+#define NS_IN_S 1000000000L
 
 static void
 visit(const struct sockaddr_un *address)
@@ -29,10 +29,10 @@ wait_and_visit(void *argument)
 	struct timespec until;
 
 	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += visitor->patience_ms / MS_PER_S;
-	until.tv_nsec += visitor->patience_ms % MS_PER_S * NS_PER_MS;
-	until.tv_sec += until.tv_nsec / NS_PER_S;
-	until.tv_nsec %= NS_PER_S;
+	until.tv_sec += visitor->patience_ms / MS_IN_S;
+	until.tv_nsec += visitor->patience_ms % MS_IN_S * NS_IN_MS;
+	until.tv_sec += until.tv_nsec / NS_IN_S;
+	until.tv_nsec %= NS_IN_S;
 	pthread_mutex_lock(&visitor->lock);
 	while (!visitor->ended) {
 		if (pthread_cond_timedwait(&visitor->changed, &visitor->lock, &until) == ETIMEDOUT)
