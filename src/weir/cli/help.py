@@ -16,7 +16,7 @@ class Command(TyperCommand):
     """A command whose usage is written as manual pages write it."""
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """ "[OPTIONS]", "BEFORE", "[AFTER]..."."""
+        """The options' place, then arguments by name; in brackets what may be absent."""
         pieces = [self.options_metavar] if self.options_metavar else []
         for parameter in self.get_params(ctx):
             if parameter.param_type_name == "argument":
