@@ -224,6 +224,8 @@ def _memory(pmd_cores: list[int], memory_mb: object) -> list[str]:
     by_node = ",".join(str(memory_mb if node in homes else 0) for node in range(max(homes) + 1))
     return [
         f"other_config:dpdk-socket-mem={by_node}",
+        # No more than that: its first pool would have weir-dp's pages, which begins later.
+        f"other_config:dpdk-socket-limit={by_node}",
         # In memory: no file in hugetlbfs that a killed switch would leave.
         'other_config:dpdk-extra="--in-memory --no-telemetry --no-pci"',
     ]
