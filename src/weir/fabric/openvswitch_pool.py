@@ -10,7 +10,7 @@ from weir.fabric.openvswitch import vsctl
 from weir.fabric.step_handlers import Facts, Site
 from weir.plan import Step
 
-_BRIDGE = "weir-pool"
+_BRIDGE, _PORT = "weir-pool", "weir-pool-0"
 _DEVICE = "net_null_weir,no-rx=1"
 
 
@@ -30,19 +30,11 @@ class OvsPool:
             directory, "--if-exists", "get", "Open_vSwitch", ".", "other_config:per-port-memory"
         ):
             return {}
-        words = ["add-br", _BRIDGE, "--", "set", "Bridge", _BRIDGE, "datapath_type=netdev"]
-        words += [
-            "--",
-            "add-port",
-            _BRIDGE,
-            _BRIDGE + "-0",
-            "--",
-            "set",
-            "Interface",
-            _BRIDGE + "-0",
-            "type=dpdk",
-        ]
-        words += [f"options:dpdk-devargs={_DEVICE}"]
+        words = [
+            "add-br", _BRIDGE, "--", "set", "Bridge", _BRIDGE, "datapath_type=netdev",
+            "--", "add-port", _BRIDGE, _PORT,
+            "--", "set", "Interface", _PORT, "type=dpdk", f"options:dpdk-devargs={_DEVICE}",
+        ]  # fmt: skip
         if step.params["mtu_bytes"]:
             words += [f"mtu_request={step.params['mtu_bytes']}"]
         vsctl(directory, *words)

@@ -199,13 +199,11 @@ def copy_folder(source: Path, target: Path, advice: str) -> None:
                 if path.is_dir():
                     new.mkdir()
                 else:
-                    new.write_bytes(path.read_bytes())
+                    shutil.copy(path, new)  # with its mode: labs have scripts
                 give(new)
         except BaseException:
             shutil.rmtree(target, ignore_errors=True)
-            for one in reversed(made[:-1]):
-                with suppress(OSError):
-                    one.rmdir()
+            remove_folders(made)
             raise
 
 
