@@ -7,7 +7,8 @@ import socket
 import tempfile
 import threading
 import time
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from weir.protocol.ledger import Configured
 OPENINGS = 3
 PATIENCE_S = 20.0
 TRIES = 50
+DEVICE = "net_virtio_user7"
 
 
 def come_and_go(path: Path, came: set[int], enough: threading.Event) -> None:
@@ -35,16 +37,16 @@ def come_and_go(path: Path, came: set[int], enough: threading.Event) -> None:
         time.sleep(0.005)
 
 
-def go_and_come_back(path: Path, went: list[int], enough: threading.Event) -> None:
-    """Connects, closes, and connects again at once, as a switch does that reconfigures its port; where that
-    was in time for the socket that it had met, it waits until it is hung up on, and `went` has one more."""
+def go_and_come_back(path: Path, went: set[int], enough: threading.Event) -> None:
+    """Connects, closes, and connects again at once, as a switch does that reconfigures its port. Where that
+    was in time for the socket that it had met, it waits until it is hung up on; `went` has that socket."""
     while not enough.is_set():
         first, met = connected(path, enough)
         first.close()
         second, now = connected(path, enough)
         with second:
             if now == met and hung_up_on(second, enough):
-                went.append(met)
+                went.add(met)
 
 
 def connected(path: Path, enough: threading.Event) -> tuple[socket.socket, int]:
@@ -70,46 +72,41 @@ def hung_up_on(client: socket.socket, enough: threading.Event) -> bool:
     return False
 
 
+@contextmanager
+def met_by(switch: Callable[[Path, set[int], threading.Event], None]) -> Iterator[tuple[Configure, set[int]]]:
+    """A port that waits for a switch that does so, and what the switch notes; no socket is left of it."""
+    noted: set[int] = set()
+    enough = threading.Event()
+    with tempfile.TemporaryDirectory(prefix="weir-", dir="/tmp") as directory:
+        path = Path(directory) / "port.sock"
+        devargs = f"{DEVICE},path={path},queues=1,queue_size=256,packed_vq=1,server=1"
+        thread = threading.Thread(target=switch, args=(path, noted, enough))
+        thread.start()
+        try:
+            yield Configure(ports=(PortConfig(name="port", devargs=devargs),)), noted
+        finally:
+            enough.set()
+            thread.join()
+        assert not path.exists()
+
+
 def test_a_client_that_comes_back_before_the_port_is_opened_again_is_hung_up_on_and_so_comes_once_more(
     weir_dp: DataPlaneClient,
 ) -> None:
     """Else it would wait for ever at the socket that the driver has left open, and weir-dp at another one."""
-    went: list[int] = []
-    enough = threading.Event()
-    with tempfile.TemporaryDirectory(prefix="weir-", dir="/tmp") as directory:
-        path = Path(directory) / "port.sock"
-        devargs = f"net_virtio_user6,path={path},queues=1,queue_size=256,packed_vq=1,server=1"
-        switch = threading.Thread(target=go_and_come_back, args=(path, went, enough))
-        switch.start()
-        try:
-            ports = (PortConfig(name="port", devargs=devargs),)
-            for _ in range(TRIES):  # it is not in time each time
-                with pytest.raises(DataPlaneError, match="cannot open net_virtio_user6"):
-                    weir_dp.ask("configure", Configured, Configure(ports=ports), timeout_s=PATIENCE_S)
-                if went:
-                    break
-        finally:
-            enough.set()
-            switch.join()
+    with met_by(go_and_come_back) as (wanted, went):
+        for _ in range(TRIES):  # it is not in time each time
+            with pytest.raises(DataPlaneError, match=f"cannot open {DEVICE}"):
+                weir_dp.ask("configure", Configured, wanted, timeout_s=PATIENCE_S)
+            if went:
+                break
         assert went
-        assert not path.exists()
 
 
 def test_a_client_that_goes_at_once_is_waited_for_again_and_no_socket_is_left(
     weir_dp: DataPlaneClient,
 ) -> None:
-    came: set[int] = set()
-    enough = threading.Event()
-    with tempfile.TemporaryDirectory(prefix="weir-", dir="/tmp") as directory:
-        path = Path(directory) / "port.sock"
-        devargs = f"net_virtio_user7,path={path},queues=1,queue_size=256,packed_vq=1,server=1"
-        switch = threading.Thread(target=come_and_go, args=(path, came, enough))
-        switch.start()
-        try:
-            with pytest.raises(DataPlaneError, match="cannot open net_virtio_user7"):
-                weir_dp.configure(Configure(ports=(PortConfig(name="port", devargs=devargs),)))
-        finally:
-            enough.set()
-            switch.join()
+    with met_by(come_and_go) as (wanted, came):
+        with pytest.raises(DataPlaneError, match=f"cannot open {DEVICE}"):
+            weir_dp.configure(wanted)
         assert len(came) == OPENINGS
-        assert not path.exists()

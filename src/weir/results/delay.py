@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Delays of one trial and how they vary, as results keep them, and the gaps between packets that arrived."""
+"""Delays of one trial and how they vary, as results keep them, the gaps between packets that arrived, and
+what timed their arrival."""
 
 from __future__ import annotations
+
+from typing import Literal
 
 from weir.base.record import Record
 
@@ -72,3 +75,20 @@ class Gaps(Record):
     """From the start of the trial: when the last lost packet can have been sent at latest."""
     longest_us: float
     """Between the arrivals on the two sides of a gap, at most."""
+
+
+class ArrivalClock(Record):
+    """What timed the arrivals of one direction; times of sending are the time-stamp counter's."""
+
+    direction: str
+    """Either "left-to-right" or "right-to-left"."""
+    clock: Literal["counter", "card"]
+    """The time-stamp counter when a loop took the packet, or the network card's when it arrived."""
+    driver: str
+    """Of the port where they arrived."""
+    resolution_ns: float
+    """Smallest difference that it shows."""
+    uncertainty_ns: float = 0.0
+    """How far the card's time can be off in the counter's time."""
+    why: str | None = None
+    """Why it was the counter where the lab lets the card's clock do it."""

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal, Self
 from weir.base.record import Record
 from weir.base.topology import Topology
 from weir.results.campaign import CampaignRecord, CaseRound
-from weir.results.delay import Ipdv, Jitter, Latency, Pdv
+from weir.results.delay import ArrivalClock, Ipdv, Jitter, Latency, Pdv
 from weir.results.document import Document
 from weir.results.fingerprint import Fingerprint, MachineBest
 from weir.results.migration import Migration
@@ -128,23 +128,6 @@ class Reduction(Record):
     """Both carried the same load, within 1 %."""
     loss_ratio: float
     """The higher one of both, over all rounds."""
-
-
-class ArrivalClock(Record):
-    """What timed the arrivals of one direction; times of sending are the time-stamp counter's."""
-
-    direction: str
-    """Either "left-to-right" or "right-to-left"."""
-    clock: Literal["counter", "card"]
-    """The time-stamp counter when a loop took the packet, or the network card's when it arrived."""
-    driver: str
-    """Of the port where they arrived."""
-    resolution_ns: float
-    """Smallest difference that it shows."""
-    uncertainty_ns: float = 0.0
-    """How far the card's time can be off in the counter's time."""
-    why: str | None = None
-    """Why it was the counter where the lab lets the card's clock do it."""
 
 
 class Ceiling(Record):
