@@ -11,7 +11,8 @@
  */
 bool weir_processor_serves(const char *program);
 
-/* A line on stdout: "weir-dp 0.1.0 (DPDK 22.11.11, -march=x86-64-v2)", with the DPDK that it runs with. */
+/* A line on stdout: "weir-dp 0.1.0 (DPDK 22.11.11, -march=x86-64-v2)", with the DPDK that it runs
+ * with. */
 void weir_print_version(const char *program);
 
 #endif
