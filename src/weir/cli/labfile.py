@@ -198,11 +198,11 @@ def chosen_frame(lab: Lab, name: str | None) -> str:
 
 
 def require_possible(lab: Lab, technology: str, chain: str | None = None, *, hosts: bool = False) -> None:
-    """CommandError, or FabricError for want of root, if the lab cannot be built here under the technology,
-    with what the functions of that chain need, or with hosts at the ends."""
+    """CommandError, or FabricError for want of root or of weir-dp, if the lab cannot be built here under the
+    technology, with what the functions of that chain need, or with hosts at the ends."""
     from weir import fabric
 
-    fabric.require_root()
+    fabric.require_to_measure()
     refusal = fabric.check(
         technology,
         lab.options(technology),

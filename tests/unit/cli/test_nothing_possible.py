@@ -45,6 +45,39 @@ def test_without_weir_dp(words: list[str], tmp_path: Path, monkeypatch: pytest.M
     )
 
 
+CHAIN = "chain: PVP\ntechnology: [direct]"
+GUEST = """chain: PVP
+technology: [linux-bridge]
+functions:
+  default: {kind: vm, vm: {forwarder: kernel}}"""
+CLOUD = "tenants: [{name: one}]"
+
+
+@pytest.mark.parametrize(
+    ("words", "lab"),
+    [
+        ("deploy", CHAIN),
+        ("deploy", f"{CLOUD}\ncloud: {{router: weir}}"),
+        ("run", f"{CLOUD}\nmeasure: {{loads: [1kpps]}}"),
+        ("model calibrate", CHAIN),
+        ("migrate --rate 1kpps", GUEST),
+    ],
+)
+def test_what_does_not_go_to_the_store_is_refused_too_without_weir_dp(
+    words: str, lab: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WEIR_DP", "/nowhere/weir-dp")
+    for name in ("deploy", "Deployment.deploy"):
+        monkeypatch.setattr(f"weir.fabric.{name}", lambda *_, **__: pytest.fail("builds"), raising=False)
+    path = tmp_path / "lab.yml"
+    path.write_text(f"weir: 1\nname: small\n{lab}\n")
+    done = runner.invoke(app, [*words.split(), str(path)])
+    assert (done.exit_code, done.stdout) == (exits.ENVIRONMENT, "")
+    assert done.stderr == (
+        "weir: there is no weir-dp at /nowhere/weir-dp; get it by `make native`, or set WEIR_DP\n"
+    )
+
+
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_where_no_technology_of_the_lab_is_possible(
     words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from weir.base.cloud import CloudTopology
 from weir.base.error import FabricError
 from weir.base.step import Step
-from weir.fabric.check import check, require_root
+from weir.fabric.check import check, require_root, require_to_measure
 from weir.fabric.probe import bridge_netfilter
 from weir.fabric.step_handlers import lacking
 from weir.plan.cloud.security import SECURITIES
@@ -18,6 +18,8 @@ from weir.technology.ovs import TECHNOLOGY
 def require_cloud(steps: Sequence[Step], topology: CloudTopology) -> None:
     """FabricError where this machine or this user cannot build it, with what is missing."""
     require_root()
+    if any(step.kind == "weir-dp" for step in steps):
+        require_to_measure()
     refusal = check(TECHNOLOGY.name)
     if refusal is not None:
         raise FabricError(f"a cloud cannot stand here: {refusal.missing}", refusal.fix)

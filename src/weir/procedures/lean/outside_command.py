@@ -38,7 +38,7 @@ def measure_outside(
     lab: Lab, asked: Asked, repeats: int, given: Mapping[str, object], *, as_json: bool, wait: bool
 ) -> None:
     """Prints what they cost. `given`: options that mean nothing to them, None where they were not given."""
-    from weir.fabric import require_root, stop_signals
+    from weir.fabric import stop_signals
     from weir.procedures.driver import planned, take_down_leftovers
     from weir.procedures.lean import outside
     from weir.procedures.lean.text import render_outside
@@ -53,7 +53,6 @@ def measure_outside(
     require_packets(lab, "weir lean")
     chosen, measured = chosen_technology(lab, asked.technology), chosen_chain(lab, asked.chain)
     size, load_pps = chosen_frame(lab, asked.frame), _pps(asked.rate or OUTSIDE_LOAD)
-    require_root()
     require_possible(lab, chosen, measured.name)
     topology = planned(lab, chosen, measured)
     with own_cores([topology], wait=wait), stop_signals.held():
