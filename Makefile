@@ -215,7 +215,7 @@ generate: setup .venv/.ready-dev ## what the functions say of themselves, schema
 
 # --- release ------------------------------------------------------------------------------------------------
 
-build/.packages-release: packages-release.apt tools/install-packages | build/.packages-dev
+build/.packages-release: packages-release.apt tools/install-packages | build/.packages
 	@tools/install-packages packages-release.apt
 	@touch $@
 
@@ -238,7 +238,7 @@ man: .venv/.ready-dev ## manual pages of the commands, into build/man
 	@$(PYTHON) -m tools.docs --man build/man
 
 .PHONY: release-check
-release-check: setup build/.packages-release .venv/.ready-dev wheel deb man ## all that a release must pass besides make test test-long: packages installed and tried
+release-check: setup build/.packages-release build/.packages-dev .venv/.ready-dev wheel deb man ## all that a release must pass besides make test test-long: packages installed and tried
 	@mandoc -T lint -W warning build/man/*.1
 	@$(SUDO) $(PYTHON) -m pytest tests/contract/test_versions.py
 	@$(SUDO) $(PYTHON) -m pytest -m slow tests/installation
