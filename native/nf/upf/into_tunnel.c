@@ -23,6 +23,7 @@ forward(struct upf *upf, struct upf_session *session, struct rte_mbuf *packet,
 {
 	const uint16_t outer_bytes = upf->outer.bytes;
 	const uint16_t l3_offset = headers->l3_offset, l3_bytes = headers->l3_bytes;
+	const struct weir_gtpu_tunnel *tunnel;
 	enum upf_drop reason;
 
 	if (unlikely(session == NULL)) {
@@ -31,9 +32,16 @@ forward(struct upf *upf, struct upf_session *session, struct rte_mbuf *packet,
 			    l3_bytes + outer_bytes > upf->n3_mtu_bytes)) {
 		reason = UPF_DROP_TOO_LONG;
 	} else {
+		tunnel = &session->tunnel;
 		reason = upf_admit(upf, &session->into, l3_bytes, now_tsc);
+		if (unlikely(reason == UPF_BY_RULES))
+			reason = upf_rules_admit(
+				upf, session, false,
+				rte_pktmbuf_mtod_offset(packet, const uint8_t *, l3_offset),
+				rte_pktmbuf_data_len(packet) - l3_offset, WEIR_GTPU_NO_QFI, now_tsc,
+				&tunnel);
 		if (likely(reason == UPF_PASSES)) {
-			encapsulate(packet, l3_offset, l3_bytes, &upf->outer, &session->tunnel);
+			encapsulate(packet, l3_offset, l3_bytes, &upf->outer, tunnel);
 			return true;
 		}
 	}

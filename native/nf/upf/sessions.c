@@ -77,6 +77,7 @@ upf_session_end(struct upf *upf, uint32_t place)
 {
 	struct upf_session *session = &upf->sessions[place];
 
+	upf_rules_replace(upf, session, NULL, 0);
 	add_passed(&upf->ended[upf->out_of_way], &session->out_of);
 	add_passed(&upf->ended[!upf->out_of_way], &session->into);
 	weir_flow_table_take(upf->by_ue, place);
@@ -125,7 +126,7 @@ take_room(struct upf *upf)
 		upf->sessions[place].teid = teid_of_nobody(upf, place);
 	upf->by_ue =
 		weir_flow_table_create(upf->capacity, &upf->sessions->ue, sizeof(*upf->sessions));
-	return upf->by_ue != NULL;
+	return upf->by_ue != NULL && upf_rules_init(upf) == 0;
 }
 
 /* Session n has the n-th address and TEIDs: what the options say. */
@@ -169,6 +170,7 @@ void
 upf_sessions_fini(struct upf *upf)
 {
 	weir_flow_table_free(upf->by_ue);
+	rte_free(upf->rules);
 	rte_free(upf->sessions);
 	rte_free(upf->asked);
 }

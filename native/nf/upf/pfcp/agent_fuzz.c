@@ -41,8 +41,8 @@ check(const struct pfcp_agent *agent)
 			continue;
 		known++;
 		if (session->teid != upf->sessions[place].teid ||
-		    session->is.ue_ip != upf->sessions[place].ue_ip ||
-		    upf_session_place_of_ue(upf, session->is.ue_ip) != place ||
+		    session->ue_ip != upf->sessions[place].ue_ip ||
+		    upf_session_place_of_ue(upf, session->ue_ip) != place ||
 		    agent->associations[session->association].ip == 0)
 			abort();
 	}
