@@ -72,13 +72,17 @@ give_back(struct upf *upf, uint32_t at, unsigned int direction)
 	upf->rules_used--;
 }
 
-/* Its counts stay. */
+/* Its counts stay, and what has passed at a rate that stays. */
 static void
 write_rule(const struct upf *upf, const struct upf_rule_wanted *wanted, struct upf_rule *rule)
 {
+	const struct upf_flow before = rule->flow;
+
 	rule->id = wanted->id;
 	rule->match = wanted->match;
 	upf_flow_set_mbr(&rule->flow, wanted->mbr_bps);
+	if (before.cycles_per_byte == rule->flow.cycles_per_byte)
+		rule->flow.due_tsc = before.due_tsc;
 	rule->flow.held_by &= UPF_HELD_BY_MBR;
 	if (wanted->drops)
 		rule->flow.held_by |= UPF_HELD_BY_ACTION;
