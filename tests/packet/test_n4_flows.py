@@ -12,6 +12,8 @@ from scapy.layers.inet import ICMP, IP, TCP, UDP
 from scapy.layers.l2 import Ether
 from scapy.packet import Packet as ScapyPacket
 
+from weir.protocol import DataPlaneError
+
 from . import pfcp_vectors as messages
 from .control_plane import N4, ControlPlane, cause, element, elements, network
 from .frames import framed
@@ -168,3 +170,43 @@ def test_rules_for_which_there_is_no_room_are_refused_and_those_that_are_there_s
         assert cause(smf.ask(0, other)) == NO_RESOURCES
         assert down(chain, DNS) == (OTHER_GNB, 5)
         assert chain.report("upf0").figures["chain"]["rules"] == 6
+
+
+FLOWS = f"""
+permit out 17 from {SERVER} 53 to assigned qfi=5
+permit out 6 from any 80-8080 to assigned qfi=6 mbr_downlink_bps=8
+"""
+
+
+def test_sessions_of_the_options_have_the_flows_of_flow_list() -> None:
+    options: Options = {
+        "sessions": 2,
+        "rules_max": 12,
+        "ue_first_address": UE,
+        "gnb_address": messages.GNB,
+        "gnb_teid_first": 77,
+        "mbr_burst_bytes": 50,
+        "flow_list": FLOWS,
+    }
+    with replay(("upf", options)) as chain:
+        assert down(chain, DNS) == (GNB, 5)
+        assert down(chain, DNS, source=OTHER) == (GNB, 9)
+        assert down(chain, ICMP()) == (GNB, 9)
+        assert down(chain, WEB) == "above_mbr"
+        assert up(chain, 1, WEB_UP) is None
+        assert chain.report("upf0").figures["chain"]["rules"] == 12
+
+
+@pytest.mark.parametrize(
+    ("flows", "said"),
+    [
+        ("permit out udp from any to any", "its protocol is neither"),
+        ("permit out 17 from any to any qfi=64", "qfi"),
+        ("permit out 17 from any to any,permit out 6 from any to any", "need rules_max: 12"),
+        (",".join(["permit out 17 from any to any"] * 8), "too many service data flows"),
+    ],
+)
+def test_a_flow_list_that_cannot_be_is_refused(flows: str, said: str) -> None:
+    options: Options = {"sessions": 2, "rules_max": 11, "flow_list": flows}
+    with pytest.raises(DataPlaneError, match=said), replay(("upf", options)):
+        pass

@@ -131,6 +131,17 @@ const struct weir_option upf_options[UPF_OPTIONS] = {
 		.offset = offsetof(struct upf, rules_max),
 	},
 	{
+		.name = "flow_list",
+		.type = WEIR_OPTION_TEXT,
+		.default_text = "",
+		.help = "Service data flows of each session of `sessions`, both ways, the first "
+			"that fits: entries \"permit out PROTOCOL from ADDRESS [PORTS] to ADDRESS "
+			"[PORTS] qfi=N mbr_uplink_bps=N mbr_downlink_bps=N\", separated by commas "
+			"or line ends, 7 at most; each and what is of none take two of rules_max a "
+			"session.",
+		.offset = offsetof(struct upf, flow_list),
+	},
+	{
 		.name = "n4_address",
 		.type = WEIR_OPTION_IPV4,
 		.help = "Where it listens for PFCP of control plane functions, port 8805, once "

@@ -5,7 +5,7 @@
 #include <rte_cycles.h>
 #include <rte_malloc.h>
 
-#include "upf.h"
+#include "flow_list.h"
 
 uint32_t
 upf_steer_ue(const struct upf *upf, uint32_t ue_ip)
@@ -131,7 +131,7 @@ take_room(struct upf *upf)
 
 /* Session n has the n-th address and TEIDs: what the options say. */
 static void
-begin_first(struct upf *upf)
+begin_first(struct upf *upf, struct upf_flow_list *flows)
 {
 	const uint32_t ue_first = rte_be_to_cpu_32(upf->ue_first_ip);
 
@@ -146,19 +146,23 @@ begin_first(struct upf *upf)
 					 upf->mbr_bps[way]);
 		upf_session_begin(upf, i, rte_cpu_to_be_32(ue_first + i),
 				  (uint32_t)upf->own_teid_first + i);
+		upf_flow_list_apply(upf, flows, session);
 	}
 }
 
 int
 upf_sessions_init(struct upf *upf, const char *where, struct weir_error *error)
 {
-	if (check_ranges(upf, where, error) < 0)
+	struct upf_flow_list flows;
+
+	if (check_ranges(upf, where, error) < 0 ||
+	    upf_flow_list_read(upf, &flows, where, error) < 0)
 		return -1;
 	upf->capacity = (uint32_t)RTE_MAX(upf->session_count, upf->sessions_max);
 	/* Two places at least, so that there is a next one. */
 	upf->place_mask = rte_align32pow2(RTE_MAX(upf->capacity, 2u)) - 1;
 	if (take_room(upf)) {
-		begin_first(upf);
+		begin_first(upf, &flows);
 		return 0;
 	}
 	return weir_fail(error, "no_memory", where, NULL,

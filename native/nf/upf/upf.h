@@ -16,7 +16,7 @@
 #define UPF_MBR_MAX_BPS 1000000000000
 
 #define UPF_DROP_REASONS UPF_PASSES
-#define UPF_OPTIONS 18
+#define UPF_OPTIONS 19
 #define UPF_OPTIONS_OF_GNB 14 /* the first ones */
 
 enum upf_drop {
@@ -94,6 +94,7 @@ struct upf {
 	uint64_t own_teid_first, peer_teid_first; /* two of these */
 	uint64_t mbr_bps[2];			  /* by direction, of a session that says none */
 	uint64_t mbr_burst_bytes;
+	char flow_list[WEIR_OPTION_TEXT_BYTES];
 };
 
 /* A user's address in a packet of that direction: the UE sends what is outbound. */
