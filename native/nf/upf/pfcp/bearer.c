@@ -3,105 +3,7 @@
 
 #include <string.h>
 
-#define UPLINK WEIR_OUTBOUND
-#define DOWNLINK WEIR_INBOUND
-
-/* One rule of a session: its FARs and QERs are few. */
-static const struct pfcp_far *
-far_of(const struct pfcp_rules *rules, uint32_t id)
-{
-	for (unsigned int i = 0; i < rules->far_count; i++) {
-		if (rules->far[i].id == id)
-			return &rules->far[i];
-	}
-	return NULL;
-}
-
-static const struct pfcp_qer *
-qer_of(const struct pfcp_rules *rules, uint32_t id)
-{
-	for (unsigned int i = 0; i < rules->qer_count; i++) {
-		if (rules->qer[i].id == id)
-			return &rules->qer[i];
-	}
-	return NULL;
-}
-
-/* What becomes of the packets of one rule. */
-struct treatment {
-	bool drops, is_closed, has_outer_header, has_qfi;
-	uint8_t qfi;
-	uint32_t gnb_ip; /* network byte order */
-	uint32_t gnb_teid;
-	uint64_t mbr_bps; /* 0: none */
-};
-
-/* Its FAR, forwarding towards the other side, or dropping. */
-static bool
-read_far(const struct pfcp_rules *rules, const struct pfcp_pdr *pdr, unsigned int way,
-	 struct treatment *treatment, struct pfcp_fault *fault)
-{
-	const struct pfcp_far *far = pdr->has_far ? far_of(rules, pdr->far_id) : NULL;
-
-	if (far == NULL)
-		return pfcp_fails(fault, PFCP_RULE_FAILURE, PFCP_IE_FAR_ID);
-	if (far->has_outer_header && way == DOWNLINK) {
-		if (far->teid == 0 || far->ip == 0)
-			return pfcp_fails(fault, PFCP_MANDATORY_IE_INCORRECT,
-					  PFCP_IE_OUTER_HEADER_CREATION);
-		treatment->has_outer_header = true;
-		treatment->gnb_ip = far->ip;
-		treatment->gnb_teid = far->teid;
-	}
-	treatment->drops = far->action == PFCP_DROP;
-	if (treatment->drops)
-		return true;
-	if (far->action != PFCP_FORWARD)
-		return pfcp_refuses(fault, PFCP_IE_APPLY_ACTION);
-	if (!far->has_destination || far->destination != (way == UPLINK ? PFCP_CORE : PFCP_ACCESS))
-		return pfcp_refuses(fault, PFCP_IE_DESTINATION_INTERFACE);
-	if (far->has_outer_header != (way == DOWNLINK))
-		return far->has_outer_header ? pfcp_refuses(fault, PFCP_IE_OUTER_HEADER_CREATION)
-					     : pfcp_fails(fault, PFCP_CONDITIONAL_IE_MISSING,
-							  PFCP_IE_OUTER_HEADER_CREATION);
-	return true;
-}
-
-/* What is above the greatest rate that is held to holds nothing back. */
-static uint64_t
-rate_of(const struct pfcp_qer *qer, unsigned int way)
-{
-	return qer->has_mbr && qer->mbr_bps[way] <= UPF_MBR_MAX_BPS ? qer->mbr_bps[way] : 0;
-}
-
-static uint64_t
-lower(uint64_t bps, uint64_t other_bps)
-{
-	return bps == 0 || (other_bps != 0 && other_bps < bps) ? other_bps : bps;
-}
-
-/* Several QERs of a rule all hold: one closed gate closes, and the lowest rate limits. `shared`:
- * the one whose rate is the session's; NULL: none is. */
-static bool
-read_qers(const struct pfcp_rules *rules, const struct pfcp_pdr *pdr, unsigned int way,
-	  const struct pfcp_qer *shared, struct treatment *treatment, struct pfcp_fault *fault)
-{
-	for (unsigned int i = 0; i < pdr->qer_count; i++) {
-		const struct pfcp_qer *qer = qer_of(rules, pdr->qer_id[i]);
-
-		if (qer == NULL)
-			return pfcp_fails(fault, PFCP_RULE_FAILURE, PFCP_IE_QER_ID);
-		treatment->is_closed |=
-			qer->is_closed[way] || (qer->has_mbr && qer->mbr_bps[way] == 0);
-		if (qer != shared)
-			treatment->mbr_bps = lower(treatment->mbr_bps, rate_of(qer, way));
-		if (qer->has_qfi && way == DOWNLINK) {
-			treatment->has_qfi = true;
-			treatment->qfi = qer->qfi;
-		}
-	}
-	return true;
-}
+#include "treatment.h"
 
 static bool
 read_ue(const struct pfcp_pdr *pdr, unsigned int way, struct upf_change *wanted,
@@ -170,7 +72,7 @@ find_shared(const struct pfcp_rules *rules, unsigned int way, const struct pfcp_
 
 		for (unsigned int j = 0; j < rules->pdr_count; j++)
 			named += way_of(&rules->pdr[j]) == way && names(&rules->pdr[j], qer->id);
-		if (named < 2 || rate_of(qer, way) == 0)
+		if (named < 2 || pfcp_rate_of(qer, way) == 0)
 			continue;
 		if (*shared != NULL)
 			return pfcp_refuses(fault, PFCP_IE_QER_ID);
@@ -218,7 +120,7 @@ read_match(const struct pfcp_rules *rules, const struct pfcp_pdr *pdr, struct up
 
 /* The only rule of its direction, for all packets. */
 static void
-write_session(const struct treatment *treatment, unsigned int way, struct upf_change *session)
+write_session(const struct pfcp_treatment *treatment, unsigned int way, struct upf_change *session)
 {
 	session->action[way] = treatment->drops ? UPF_ACTION_DROP : UPF_ACTION_FORWARD;
 	session->gate[way] = treatment->is_closed ? UPF_GATE_CLOSED : UPF_GATE_OPEN;
@@ -237,7 +139,7 @@ write_session(const struct treatment *treatment, unsigned int way, struct upf_ch
 /* One of several, or one with filters. */
 static bool
 write_rule(const struct pfcp_rules *rules, const struct pfcp_pdr *pdr,
-	   const struct treatment *treatment, const struct pfcp_qer *shared,
+	   const struct pfcp_treatment *treatment, const struct pfcp_qer *shared,
 	   struct pfcp_meaning *wanted, struct pfcp_fault *fault)
 {
 	struct upf_rule_wanted *rule = &wanted->rule[wanted->session.rule_count++];
@@ -300,16 +202,15 @@ read_way(const struct pfcp_rules *rules, unsigned int way, const unsigned int pl
 		return false;
 	if (filtered) {
 		wanted->session.action[way] = UPF_ACTION_BY_RULES;
-		wanted->session.mbr_bps[way] = shared != NULL ? rate_of(shared, way) : 0;
+		wanted->session.mbr_bps[way] = shared != NULL ? pfcp_rate_of(shared, way) : 0;
 	}
 	for (unsigned int i = 0; i < rules->pdr_count; i++) {
 		const struct pfcp_pdr *pdr = &rules->pdr[places[i]];
-		struct treatment treatment = {0};
+		struct pfcp_treatment treatment = {0};
 
 		if (way_of(pdr) != way)
 			continue;
-		if (!read_far(rules, pdr, way, &treatment, fault) ||
-		    !read_qers(rules, pdr, way, shared, &treatment, fault))
+		if (!pfcp_treatment_read(rules, pdr, way, shared, &treatment, fault))
 			return false;
 		if (!filtered)
 			write_session(&treatment, way, &wanted->session);
