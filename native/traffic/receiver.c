@@ -22,6 +22,7 @@ struct receiver {
 	struct weir_stream *const *by_id; /* WEIR_STREAMS_MAX entries; NULL before configure */
 	struct weir_stream *unstamped;	  /* NULL: none */
 	struct weir_receiver_count counts;
+	uint64_t foreign;		 /* of all runs, and between them */
 	struct weir_arrival_clock clock; /* of poll_stamped() */
 };
 
@@ -37,6 +38,13 @@ head_of(const struct rte_mbuf *packet, uint8_t room[WEIR_PARSER_BYTES], size_t *
 	return rte_pktmbuf_read(packet, 0, *length, room);
 }
 
+static void
+add_foreign(struct receiver *receiver)
+{
+	receiver->counts.foreign++;
+	weir_count(&receiver->foreign, 1);
+}
+
 /* A frame that is not Weir's own, where those of a capture without stamps are expected. */
 static void
 add_unstamped(struct receiver *receiver, uint16_t epoch, bool closed)
@@ -44,7 +52,7 @@ add_unstamped(struct receiver *receiver, uint16_t epoch, bool closed)
 	struct weir_arrivals *arrivals = &receiver->unstamped->arrivals;
 
 	if (epoch == 0)
-		receiver->counts.foreign++;
+		add_foreign(receiver);
 	else if (closed)
 		arrivals->too_late++;
 	else
@@ -74,7 +82,7 @@ stream_of(struct receiver *receiver, const struct rte_mbuf *packet, uint16_t epo
 		receiver->counts.malformed++;
 		return NULL;
 	case WEIR_PARSED_FOREIGN:
-		receiver->counts.foreign++;
+		add_foreign(receiver);
 		return NULL;
 	case WEIR_PARSED_STAMP:
 		break;
@@ -83,7 +91,7 @@ stream_of(struct receiver *receiver, const struct rte_mbuf *packet, uint16_t epo
 			 ? receiver->by_id[stamp->stream]
 			 : NULL;
 	if (stream == NULL || stream->config.to_port_id != receiver->port_id) {
-		receiver->counts.foreign++;
+		add_foreign(receiver);
 		return NULL;
 	}
 	if (stamp->epoch != epoch) {
@@ -262,6 +270,14 @@ const char *
 weir_receiver_port_name(const struct weir_area *area)
 {
 	return ((const struct receiver *)area)->queue.name;
+}
+
+uint64_t
+weir_port_foreign(uint16_t port_id)
+{
+	const struct receiver *receiver = (const struct receiver *)weir_receiver_of(port_id);
+
+	return receiver != NULL ? weir_counted(&receiver->foreign) : 0;
 }
 
 struct weir_receiver_count *

@@ -143,6 +143,104 @@ def without_downlink() -> Element:
     )
 
 
+DNS, WEB = "permit out 17 from 203.0.113.9 53 to assigned", "permit out 6 from any 80,8000-8080 to assigned"
+
+
+def sdf(description: str = "", number: int | None = None, tos: bytes = b"") -> Element:
+    """A service data flow filter; one that has only a number is described elsewhere in the session."""
+    given: dict[str, Any] = {}
+    if description:
+        given |= {"FD": 1, "flow_description": description.encode()}
+    if tos:
+        given |= {"TTC": 1, "tos_traffic_class": tos[0], "tos_traffic_mask": tos[1]}
+    if number is not None:
+        given |= {"BID": 1, "sdf_filter_id": number}
+    return pfcp.IE_SDF_Filter(**given)
+
+
+def pdr(number: int, precedence: int, pdi: list[Element], far_id: int, *qers: int) -> Element:
+    """Of either direction, by its detection information."""
+    uplink = [pfcp.IE_OuterHeaderRemoval(header="GTP-U/UDP/IPv4")] if number < DOWNLINK_FIRST else []
+    return pfcp.IE_CreatePDR(
+        IE_list=[
+            pfcp.IE_PDR_Id(id=number),
+            pfcp.IE_Precedence(precedence=precedence),
+            pfcp.IE_PDI(IE_list=pdi),
+            *uplink,
+            pfcp.IE_FAR_Id(id=far_id),
+            *(pfcp.IE_QER_Id(id=one) for one in qers),
+        ]
+    )
+
+
+DOWNLINK_FIRST = 20
+
+
+def access(*more: Element) -> list[Element]:
+    """Detection information of what comes from the UE."""
+    chosen = pfcp.IE_FTEID(V4=1, CH=1, CHID=1, choose_id=5)
+    return [pfcp.IE_SourceInterface(interface="Access"), chosen, *more]
+
+
+def core(*more: Element) -> list[Element]:
+    """Detection information of what is for the UE."""
+    ue = pfcp.IE_UE_IP_Address(V4=1, SD=1, ipv4=UE)
+    return [pfcp.IE_SourceInterface(interface="Core"), ue, *more]
+
+
+def flow_qer(number: int, flow: int, ul: str = "OPEN", dl: str = "OPEN") -> Element:
+    """Gates of a QoS flow, and its number."""
+    gates = pfcp.IE_GateStatus(ul=ul, dl=dl)
+    return pfcp.IE_CreateQER(IE_list=[pfcp.IE_QER_Id(id=number), gates, pfcp.IE_QFI(QFI=flow)])
+
+
+def bearers() -> Element:
+    """A session with three flows each way: DNS in a tunnel of its own, the web with its downlink gate closed,
+    and in QoS flow 9 what is neither."""
+    elements = [
+        node(),
+        f_seid(SMF, CP_SEID),
+        pdr(3, 255, access(), 11, 23),
+        pdr(1, 10, access(sdf(number=1)), 11, 21),
+        pdr(2, 20, access(sdf(number=2), pfcp.IE_QFI(QFI=6)), 13, 22),
+        pdr(23, 255, core(), 12, 23),
+        pdr(21, 10, core(sdf(DNS, 1)), 14, 21),
+        pdr(22, 20, core(sdf(WEB, 2), sdf(tos=b"\xb8\xfc")), 12, 22),
+        far(11, "Core"),
+        far(12, "Access", outer_header(GNB, 77)),
+        pfcp.IE_CreateFAR(IE_list=[pfcp.IE_FAR_Id(id=13), pfcp.IE_ApplyAction(DROP=1)]),
+        far(14, "Access", outer_header(OTHER_GNB, 78)),
+        flow_qer(21, 5),
+        flow_qer(22, 6, dl="CLOSED"),
+        flow_qer(23, 9),
+    ]
+    return pfcp.PFCPSessionEstablishmentRequest(IE_list=elements)
+
+
+def web_goes_first() -> Element:
+    """The web's gates open, and it is asked before DNS, which is described anew and so fits all of UDP."""
+    gates = pfcp.IE_GateStatus(ul="OPEN", dl="OPEN")
+    return pfcp.PFCPSessionModificationRequest(
+        IE_list=[
+            pfcp.IE_UpdateQER(IE_list=[pfcp.IE_QER_Id(id=22), gates]),
+            pfcp.IE_UpdatePDR(IE_list=[pfcp.IE_PDR_Id(id=22), pfcp.IE_Precedence(precedence=5)]),
+            pfcp.IE_UpdatePDR(
+                IE_list=[
+                    pfcp.IE_PDR_Id(id=21),
+                    pfcp.IE_PDI(IE_list=core(sdf("permit out 17 from any to any", 1))),
+                ]
+            ),
+        ]
+    )
+
+
+def one_flow_again() -> Element:
+    """All rules but those for everything go."""
+    return pfcp.PFCPSessionModificationRequest(
+        IE_list=[pfcp.IE_RemovePDR(IE_list=[pfcp.IE_PDR_Id(id=number)]) for number in (1, 2, 21, 22)]
+    )
+
+
 def created(teid: int) -> Element:
     chosen = pfcp.IE_FTEID(V4=1, TEID=teid, ipv4=UPF)
     return pfcp.IE_CreatedPDR(IE_list=[pfcp.IE_PDR_Id(id=1), chosen])
@@ -170,6 +268,9 @@ def requests() -> dict[str, bytes]:
         "deletion": of_session(UP_SEID, 6, pfcp.PFCPSessionDeletionRequest()),
         "other_ue": of_session(0, 8, establishment(ue="10.46.0.2")),
         "third_ue": of_session(0, 9, establishment(ue="10.46.0.3")),
+        "bearers": of_session(0, 12, bearers()),
+        "web_goes_first": of_session(UP_SEID, 13, web_goes_first()),
+        "one_flow_again": of_session(UP_SEID, 14, one_flow_again()),
         "teid_of_the_smf": of_session(0, 10, establishment(V4=1, TEID=5, ipv4=UPF)),
         "buffering": of_session(0, 11, buffering()),
         "no_node_id": of_session(0, 7, establishment(pfcp.IE_NodeId)),
@@ -211,6 +312,13 @@ def talks() -> dict[str, bytes]:
     deleting = of_session(GIVEN_SEID, 22, pfcp.PFCPSessionDeletionRequest())
     return {
         "session": _talk(setup, opening, moving, closing, deleting, known["association_release"]),
+        "bearers": _talk(
+            setup,
+            known["bearers"],
+            of_session(GIVEN_SEID, 23, web_goes_first()),
+            of_session(GIVEN_SEID, 24, one_flow_again()),
+            deleting,
+        ),
         "repeated": _talk(setup, setup, opening, opening, moving, closing, moving),
         "released": _talk(setup, opening, known["other_ue"], known["association_release"], opening),
         "refused": _talk(known["heartbeat"], opening, setup, *known.values()),

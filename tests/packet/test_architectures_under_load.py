@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from weir.base.node import Direction
-from weir.measure.accounting import balance, counted
+from weir.measure.accounting import balance, seen
 from weir.measure.tester import Stream
 from weir.protocol import DataPlaneClient
 from weir.protocol.traffic import TrafficConfigure
@@ -79,10 +79,10 @@ def test_flows_stay_in_order_and_every_packet_is_accounted_for(
     offered = streams()
     with running(client, configuration(FUNCTIONS, way)):
         client.configure_traffic(TrafficConfigure.model_validate({"streams": offered}))
-        before = counted(client.ledger(), ())
+        before = seen(client.ledger(), ())
         client.start_traffic({one["id"]: rate_pps for one in offered}, DURATION_NS, 50_000_000)
         result = finished(client)
-        after = counted(client.ledger(), ())
+        after = seen(client.ledger(), ())
     account = balance(before, after, result, [ends(one) for one in offered])
     assert account.unaccounted == 0
     assert account.delivered > 0

@@ -16,7 +16,7 @@ from scapy.contrib import pfcp
 from tests.polled_core import CORE
 from weir import plan
 from weir.lab import Lab
-from weir.measure.accounting import balance, counted
+from weir.measure.accounting import balance, seen
 from weir.protocol import DataPlaneClient
 from weir.protocol.traffic import TrafficConfigure
 
@@ -141,7 +141,7 @@ def test_while_an_smf_changes_sessions_others_lose_no_packet(
     with running(client, configuration(way)):
         client.listen(area, "upf", f"/run/netns/{netns}")
         client.configure_traffic(TrafficConfigure.model_validate({"streams": offered}))
-        before = counted(client.ledger(), ())
+        before = seen(client.ledger(), ())
         thread = threading.Thread(target=change)
         client.start_traffic({one["id"]: 2_000 for one in offered}, DURATION_NS, 50_000_000)
         thread.start()
@@ -149,7 +149,7 @@ def test_while_an_smf_changes_sessions_others_lose_no_packet(
             pass
         ended.set()
         thread.join()
-        after = counted(client.ledger(), ())
+        after = seen(client.ledger(), ())
         figures = list(client.report(area, "upf").figures.values())
     account = balance(before, after, result, [ends(one) for one in offered])
     assert causes == {1}

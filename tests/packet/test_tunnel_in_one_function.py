@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from weir.measure.accounting import balance, counted
+from weir.measure.accounting import balance, seen
 from weir.protocol import DataPlaneClient
 from weir.protocol.traffic import TrafficConfigure
 
@@ -41,10 +41,10 @@ def reordered(client: DataPlaneClient, way: Way) -> tuple[int, int]:
         stream["frame"] = {"bytes": 128}
     with running(client, configuration(FUNCTIONS, way)):
         client.configure_traffic(TrafficConfigure.model_validate({"streams": offered}))
-        before = counted(client.ledger(), ())
+        before = seen(client.ledger(), ())
         client.start_traffic({one["id"]: 20_000 for one in offered}, 100_000_000, 50_000_000)
         result = finished(client)
-        after = counted(client.ledger(), ())
+        after = seen(client.ledger(), ())
     assert balance(before, after, result, [ends(one) for one in offered]).unaccounted == 0
     assert all(stream.delivered > 0 for stream in result.streams)
     late = [stream.reordered for stream in result.streams]

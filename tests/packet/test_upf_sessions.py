@@ -20,7 +20,7 @@ from tests.verbs import command
 from weir import plan
 from weir.base.node import Direction
 from weir.lab import Lab
-from weir.measure.accounting import balance, counted
+from weir.measure.accounting import balance, seen
 from weir.measure.tester import Stream
 from weir.protocol import DataPlaneClient, DataPlaneError
 from weir.protocol.ledger import NfReport
@@ -241,13 +241,13 @@ def test_while_sessions_come_change_and_go_those_that_stay_lose_no_packet(
     offered, rounds = streams(), 0
     with running(client, configuration(way)):
         client.configure_traffic(TrafficConfigure.model_validate({"streams": offered}))
-        before = counted(client.ledger(), ())
+        before = seen(client.ledger(), ())
         client.start_traffic({one["id"]: 2_000 for one in offered}, DURATION_NS, 50_000_000)
         while (result := client.traffic_result(1)) is None:
             for name, sessions in changes:
                 command(client, area, "upf", name, {"sessions": sessions})
             rounds += 1
-        after = counted(client.ledger(), ())
+        after = seen(client.ledger(), ())
         report = client.report(area, "upf")
     account = balance(before, after, result, [ends(one) for one in offered])
     workers = 1 if area == "f2" else WORKERS

@@ -8,8 +8,9 @@ import pytest
 from weir import report
 from weir.lab.frames import SIMPLE_IMIX
 from weir.report import summary, terminal
+from weir.report.page import cases
 from weir.report.rates import NoRatio
-from weir.results.result import ArrivalClock, Drop, Result
+from weir.results.result import ArrivalClock, Drop, Originated, Result
 
 from .disturbed import disturbed
 from .synthetic import result
@@ -36,6 +37,20 @@ def test_drops_are_summed_over_valid_trials_without_the_warm_up() -> None:
         trial.model_copy(update={"valid": False}),
     ]
     assert summary.drops_by_place(case) == [Drop(place="p", reason="r", packets=6)]
+
+
+def test_packets_that_functions_made_have_a_table_of_their_own_with_how_many_arrived() -> None:
+    made = result()
+    case = made.setups[0].cases[0]
+    origins = [Originated(place="f2/left/upf", packets=39)]
+    case.curve = [
+        case.curve[0].model_copy(update={"valid": True, "originated": origins, "originated_arrived": 7})
+    ]
+    case.trials = []
+    assert summary.originated_by_place(case) == origins
+    page = str(cases.cases(made))
+    assert "Packets that functions made, all valid trials; 7 reached the tester" in page
+    assert "f2/left/upf" in page
 
 
 def test_there_is_no_ratio_without_a_baseline_result() -> None:

@@ -105,6 +105,27 @@ check_modified(const struct upf *upf, const struct upf_change *change, const cha
 	return 0;
 }
 
+/* Rules that all changes up to `change` need, but for those that their sessions have. */
+static int
+check_rules(const struct upf *upf, const struct upf_changes *changes,
+	    const struct upf_change *change, const char *where, struct weir_error *error)
+{
+	uint64_t used = upf->rules_used;
+
+	for (const struct upf_change *one = changes->change; one <= change; one++) {
+		if (!gives(one, UPF_GIVEN_RULES))
+			continue;
+		used += one->rule_count;
+		if (changes->kind == UPF_MODIFY)
+			used -= upf_rules_of(upf, &upf->sessions[one->place]);
+	}
+	if (used <= upf->rules_max || !gives(change, UPF_GIVEN_RULES))
+		return 0;
+	return weir_fail(error, "bad_argument", where, "room for rules", "raise rules_max",
+			 "%lu rules are needed with those of ue=%s, and there is room for %lu",
+			 used, text_of(change->ue_ip).text, upf->rules_max);
+}
+
 /* `change` and the ones before it are about different sessions. */
 static int
 check_once(const struct upf_changes *changes, const struct upf_change *change, const char *where,
@@ -144,6 +165,8 @@ check(const struct upf *upf, const struct upf_changes *changes, struct upf_chang
 	} else if (changes->kind == UPF_MODIFY && check_modified(upf, change, where, error) < 0) {
 		return -1;
 	}
+	if (check_rules(upf, changes, change, where, error) < 0)
+		return -1;
 	return check_once(changes, change, where, error);
 }
 
@@ -164,9 +187,16 @@ set_held(struct upf_flow *flow, uint8_t by, bool is)
 	flow->held_by = is ? flow->held_by | by : flow->held_by & (uint8_t)~by;
 }
 
+static void
+set_action(struct upf_flow *flow, unsigned int action)
+{
+	set_held(flow, UPF_HELD_BY_ACTION, action == UPF_ACTION_DROP);
+	set_held(flow, UPF_HELD_BY_RULES, action == UPF_ACTION_BY_RULES);
+}
+
 /* What the change says of a session that is there. */
 static void
-write_given(const struct upf *upf, const struct upf_change *change, struct upf_session *session)
+write_given(struct upf *upf, const struct upf_change *change, struct upf_session *session)
 {
 	if (gives(change, UPF_GIVEN_GNB_TEID)) {
 		session->tunnel.teid = rte_cpu_to_be_32((uint32_t)change->gnb_teid);
@@ -179,12 +209,14 @@ write_given(const struct upf *upf, const struct upf_change *change, struct upf_s
 		struct upf_flow *flow = upf_session_flow(session, way == upf->out_of_way);
 
 		if (gives(change, UPF_GIVEN_ACTION << way))
-			set_held(flow, UPF_HELD_BY_ACTION, change->action[way] == UPF_ACTION_DROP);
+			set_action(flow, change->action[way]);
 		if (gives(change, UPF_GIVEN_GATE << way))
 			set_held(flow, UPF_HELD_BY_GATE, change->gate[way] == UPF_GATE_CLOSED);
 		if (gives(change, UPF_GIVEN_MBR << way))
 			upf_flow_set_mbr(flow, change->mbr_bps[way]);
 	}
+	if (gives(change, UPF_GIVEN_RULES))
+		upf_rules_replace(upf, session, change->rules, change->rule_count);
 }
 
 static void

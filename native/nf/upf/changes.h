@@ -22,9 +22,11 @@ enum upf_given {
 	UPF_GIVEN_ACTION = 1 << 5,
 	UPF_GIVEN_GATE = 1 << 7,
 	UPF_GIVEN_MBR = 1 << 9,
+	UPF_GIVEN_RULES = 1 << 11, /* of both directions together; not as text */
 };
 
-enum upf_action { UPF_ACTION_FORWARD, UPF_ACTION_DROP };
+/* UPF_ACTION_BY_RULES: not as text. */
+enum upf_action { UPF_ACTION_FORWARD, UPF_ACTION_DROP, UPF_ACTION_BY_RULES };
 enum upf_gate { UPF_GATE_OPEN, UPF_GATE_CLOSED };
 
 struct upf_change {
@@ -37,7 +39,10 @@ struct upf_change {
 	unsigned int action[2]; /* by direction; enum upf_action */
 	unsigned int gate[2];	/* enum upf_gate */
 	uint64_t mbr_bps[2];	/* 0: none */
-	uint32_t place;		/* upf_changes_check() fills it in */
+	/* In the order of precedence; of whoever asks for the change. */
+	const struct upf_rule_wanted *rules;
+	unsigned int rule_count;
+	uint32_t place; /* upf_changes_check() fills it in */
 };
 
 struct upf_changes {

@@ -122,6 +122,26 @@ const struct weir_option upf_options[UPF_OPTIONS] = {
 		.offset = offsetof(struct upf, sessions_max),
 	},
 	{
+		.name = "rules_max",
+		.type = WEIR_OPTION_INT,
+		.default_text = "1024",
+		.max = UPF_SESSIONS_MAX,
+		.help = "Room for rules of sessions that have several in a direction, by service "
+			"data flow or QoS flow, at each worker; 320 bytes of memory each.",
+		.offset = offsetof(struct upf, rules_max),
+	},
+	{
+		.name = "flow_list",
+		.type = WEIR_OPTION_TEXT,
+		.default_text = "",
+		.help = "Service data flows of each session of `sessions`, both ways, the first "
+			"that fits: entries \"permit out PROTOCOL from ADDRESS [PORTS] to ADDRESS "
+			"[PORTS] qfi=N mbr_uplink_bps=N mbr_downlink_bps=N\", separated by commas "
+			"or line ends, 7 at most; each and what is of none take two of rules_max a "
+			"session.",
+		.offset = offsetof(struct upf, flow_list),
+	},
+	{
 		.name = "n4_address",
 		.type = WEIR_OPTION_IPV4,
 		.help = "Where it listens for PFCP of control plane functions, port 8805, once "
@@ -157,6 +177,7 @@ const struct weir_drop_reason upf_drop_reasons[UPF_DROP_REASONS] = {
 					   "its buffer has room for."},
 	[UPF_DROP_BY_ACTION] = {"forwarding_action", "The session's action, that way, is to drop."},
 	[UPF_DROP_GATE] = {"gate_closed", "The session's gate, that way, is closed."},
+	[UPF_DROP_NO_RULE] = {"no_rule", "None of the session's rules, that way, is for it."},
 };
 
 void
@@ -242,6 +263,13 @@ upf_report(const void *state, struct weir_report *report)
 
 			sum[way].packets += weir_counted(&flow->passed.packets);
 			sum[way].bytes += weir_counted(&flow->passed.bytes);
+			for (uint32_t at = session->rules[way == upf->out_of_way]; at != 0;
+			     at = upf->rules[at].next) {
+				const struct weir_counter *passed = &upf->rules[at].flow.passed;
+
+				sum[way].packets += weir_counted(&passed->packets);
+				sum[way].bytes += weir_counted(&passed->bytes);
+			}
 		}
 	}
 	report->figure(report, "sessions", upf->live);
@@ -249,6 +277,8 @@ upf_report(const void *state, struct weir_report *report)
 	report->figure(report, "sessions_added", upf->changed.added);
 	report->figure(report, "sessions_modified", upf->changed.modified);
 	report->figure(report, "sessions_removed", upf->changed.removed);
+	report->figure(report, "rules", upf->rules_used);
+	report->figure(report, "rules_max", upf->rules_max);
 	report->figure(report, "answers_lost", weir_counted(&upf->answers_lost));
 	report->counter(report, &(struct weir_report_label){"direction", "uplink"}, 1,
 			&sum[WEIR_OUTBOUND]);

@@ -16,6 +16,28 @@ encapsulate(struct rte_mbuf *packet, uint16_t l3_offset, uint16_t l3_bytes,
 	weir_gtpu_write_outer(outer, tunnel, l3_bytes, frame + l3_offset);
 }
 
+/* The same for a session whose rules say what becomes of which packet; apart from the others, which
+ * pay nothing for it. */
+static __rte_noinline bool
+forward_by_rules(struct upf *upf, struct upf_session *session, struct rte_mbuf *packet,
+		 const struct weir_headers *headers, uint64_t now_tsc,
+		 struct weir_stage_ledger *ledger)
+{
+	const uint16_t l3_offset = headers->l3_offset;
+	const uint8_t *user = rte_pktmbuf_mtod_offset(packet, const uint8_t *, l3_offset);
+	const struct weir_gtpu_tunnel *tunnel;
+	const enum upf_drop reason =
+		upf_rules_admit(upf, session, false, user, rte_pktmbuf_data_len(packet) - l3_offset,
+				WEIR_GTPU_NO_QFI, now_tsc, &tunnel);
+
+	if (reason == UPF_PASSES) {
+		encapsulate(packet, l3_offset, headers->l3_bytes, &upf->outer, tunnel);
+		return true;
+	}
+	upf_drop(packet, reason, ledger);
+	return false;
+}
+
 /* One IP packet, of the UE of `session` or of none. False: it was dropped. */
 static inline bool
 forward(struct upf *upf, struct upf_session *session, struct rte_mbuf *packet,
@@ -36,6 +58,8 @@ forward(struct upf *upf, struct upf_session *session, struct rte_mbuf *packet,
 			encapsulate(packet, l3_offset, l3_bytes, &upf->outer, &session->tunnel);
 			return true;
 		}
+		if (reason == UPF_BY_RULES)
+			return forward_by_rules(upf, session, packet, headers, now_tsc, ledger);
 	}
 	upf_drop(packet, reason, ledger);
 	return false;

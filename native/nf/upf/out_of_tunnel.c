@@ -138,6 +138,9 @@ forward(struct upf *upf, struct upf_session *session, struct rte_mbuf *packet,
 		reason = UPF_DROP_SPOOFED;
 	} else {
 		reason = upf_admit(upf, &session->out_of, bytes, now_tsc);
+		if (unlikely(reason == UPF_BY_RULES))
+			reason = upf_rules_admit(upf, session, true, user, bytes, gtpu->qfi,
+						 now_tsc, NULL);
 		if (likely(reason == UPF_PASSES)) {
 			decapsulate(packet, headers->l3_offset, user_offset - headers->l3_offset,
 				    bytes);

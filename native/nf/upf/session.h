@@ -21,9 +21,11 @@ struct upf_key {
 static_assert(sizeof(struct upf_key) == WEIR_FLOW_KEY_BYTES, "a key without holes");
 
 /* Why a direction of a session is not simply forwarded: bits of `held_by`. */
-#define UPF_HELD_BY_ACTION 1 /* its forwarding action is to drop */
-#define UPF_HELD_BY_GATE 2   /* its gate is closed */
-#define UPF_HELD_BY_MBR 4    /* it has a maximum bit rate */
+#define UPF_HELD_BY_ACTION 1   /* its forwarding action is to drop */
+#define UPF_HELD_BY_GATE 2     /* its gate is closed */
+#define UPF_HELD_BY_MBR 4      /* it has a maximum bit rate */
+#define UPF_HELD_BY_RULES 8    /* its rules say what becomes of which packet */
+#define UPF_HELD_BY_SESSION 16 /* of a rule: the session's maximum bit rate holds for it too */
 
 /* What one direction of a session counts and is held to. */
 struct upf_flow {
@@ -45,7 +47,10 @@ struct upf_session {
 	struct upf_flow out_of;
 	uint32_t teid;	/* of this end; where no session is, one that leads elsewhere */
 	uint32_t ue_ip; /* network byte order */
-	uint8_t zero[24];
+	/* Its rules, the one that is asked first, by whether they are of what leaves tunnels; 0:
+	 * none. */
+	uint32_t rules[2];
+	uint8_t zero[16];
 	/* The second line. */
 	struct upf_key ue;
 	struct upf_flow into;

@@ -5,7 +5,7 @@
 #include <rte_cycles.h>
 #include <rte_malloc.h>
 
-#include "upf.h"
+#include "flow_list.h"
 
 uint32_t
 upf_steer_ue(const struct upf *upf, uint32_t ue_ip)
@@ -77,6 +77,7 @@ upf_session_end(struct upf *upf, uint32_t place)
 {
 	struct upf_session *session = &upf->sessions[place];
 
+	upf_rules_replace(upf, session, NULL, 0);
 	add_passed(&upf->ended[upf->out_of_way], &session->out_of);
 	add_passed(&upf->ended[!upf->out_of_way], &session->into);
 	weir_flow_table_take(upf->by_ue, place);
@@ -125,12 +126,12 @@ take_room(struct upf *upf)
 		upf->sessions[place].teid = teid_of_nobody(upf, place);
 	upf->by_ue =
 		weir_flow_table_create(upf->capacity, &upf->sessions->ue, sizeof(*upf->sessions));
-	return upf->by_ue != NULL;
+	return upf->by_ue != NULL && upf_rules_init(upf) == 0;
 }
 
 /* Session n has the n-th address and TEIDs: what the options say. */
 static void
-begin_first(struct upf *upf)
+begin_first(struct upf *upf, struct upf_flow_list *flows)
 {
 	const uint32_t ue_first = rte_be_to_cpu_32(upf->ue_first_ip);
 
@@ -145,19 +146,23 @@ begin_first(struct upf *upf)
 					 upf->mbr_bps[way]);
 		upf_session_begin(upf, i, rte_cpu_to_be_32(ue_first + i),
 				  (uint32_t)upf->own_teid_first + i);
+		upf_flow_list_apply(upf, flows, session);
 	}
 }
 
 int
 upf_sessions_init(struct upf *upf, const char *where, struct weir_error *error)
 {
-	if (check_ranges(upf, where, error) < 0)
+	struct upf_flow_list flows;
+
+	if (check_ranges(upf, where, error) < 0 ||
+	    upf_flow_list_read(upf, &flows, where, error) < 0)
 		return -1;
 	upf->capacity = (uint32_t)RTE_MAX(upf->session_count, upf->sessions_max);
 	/* Two places at least, so that there is a next one. */
 	upf->place_mask = rte_align32pow2(RTE_MAX(upf->capacity, 2u)) - 1;
 	if (take_room(upf)) {
-		begin_first(upf);
+		begin_first(upf, &flows);
 		return 0;
 	}
 	return weir_fail(error, "no_memory", where, NULL,
@@ -169,6 +174,7 @@ void
 upf_sessions_fini(struct upf *upf)
 {
 	weir_flow_table_free(upf->by_ue);
+	rte_free(upf->rules);
 	rte_free(upf->sessions);
 	rte_free(upf->asked);
 }

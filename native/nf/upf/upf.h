@@ -8,6 +8,7 @@
 
 #include "engine/nf.h"
 #include "toolkit/error_rate.h"
+#include "rule.h"
 #include "session.h"
 
 #define UPF_ANSWERS_MAX 64
@@ -15,7 +16,7 @@
 #define UPF_MBR_MAX_BPS 1000000000000
 
 #define UPF_DROP_REASONS UPF_PASSES
-#define UPF_OPTIONS 17
+#define UPF_OPTIONS 19
 #define UPF_OPTIONS_OF_GNB 14 /* the first ones */
 
 enum upf_drop {
@@ -31,7 +32,9 @@ enum upf_drop {
 	UPF_DROP_TOO_LONG,
 	UPF_DROP_BY_ACTION,
 	UPF_DROP_GATE,
-	UPF_PASSES, /* none of these */
+	UPF_DROP_NO_RULE,
+	UPF_PASSES,   /* none of these */
+	UPF_BY_RULES, /* nor this: rules say it */
 };
 
 enum upf_other { UPF_OTHER_DROP, UPF_OTHER_FORWARD };
@@ -72,7 +75,10 @@ struct upf {
 	uint64_t error_indications_pps;
 	uint64_t answers_lost;
 	struct upf_answers answers;
+	struct upf_rule *rules; /* `rules_max` of them, from 1 on */
 	/* What commands change and report. */
+	uint32_t rules_free; /* the first one; 0: none */
+	uint32_t rules_used;
 	uint32_t live; /* sessions */
 	uint32_t workers;
 	struct upf_changed changed;
@@ -81,13 +87,14 @@ struct upf {
 	/* Options. */
 	bool container;
 	uint64_t qfi;
-	uint64_t session_count, sessions_max;
+	uint64_t session_count, sessions_max, rules_max;
 	uint32_t ue_first_ip, n3_ip, gnb_ip, n4_ip;
 	unsigned int n4_teids; /* enum upf_n4_teids */
 	uint64_t teid_first, gnb_teid_first;
 	uint64_t own_teid_first, peer_teid_first; /* two of these */
 	uint64_t mbr_bps[2];			  /* by direction, of a session that says none */
 	uint64_t mbr_burst_bytes;
+	char flow_list[WEIR_OPTION_TEXT_BYTES];
 };
 
 /* A user's address in a packet of that direction: the UE sends what is outbound. */
@@ -169,6 +176,25 @@ void upf_session_end(struct upf *upf, uint32_t place);
 /* 0: none. */
 void upf_flow_set_mbr(struct upf_flow *flow, uint64_t bps);
 
+/* rules.c */
+
+/* -1: no memory. */
+int upf_rules_init(struct upf *upf);
+/* Puts these rules, in the order of precedence, in the place of those that the session has. There
+ * is room: upf_rules_of() of it are free then, too. */
+void upf_rules_replace(struct upf *upf, struct upf_session *session,
+		       const struct upf_rule_wanted *wanted, unsigned int count);
+/* How many the session has. */
+unsigned int upf_rules_of(const struct upf *upf, const struct upf_session *session);
+/*
+ * What becomes of a packet of a direction that has rules: by the first one that it fits. `user`:
+ * its IPv4 header, with `room` bytes of the packet behind it; `qfi`: in which it came, or
+ * WEIR_GTPU_NO_QFI. With UPF_PASSES it is counted, and `tunnel` is its rule's.
+ */
+enum upf_drop upf_rules_admit(struct upf *upf, struct upf_session *session, bool out_of_tunnel,
+			      const uint8_t *user, uint32_t room, uint8_t qfi, uint64_t now_tsc,
+			      const struct weir_gtpu_tunnel **tunnel);
+
 /* answers.c */
 
 /* The other end asks whether this one is there (TS 29.281, section 7.2.1). */
@@ -215,20 +241,31 @@ upf_cut(struct rte_mbuf *packet, uint32_t bytes)
 	}
 }
 
-/* Counts a packet that goes on, and gives UPF_PASSES; else why it is dropped. */
+/* Whether so many bytes more are within the maximum bit rate, and if so `due` after them. */
+static inline bool
+upf_is_below_mbr(const struct upf *upf, const struct upf_flow *flow, uint32_t bytes,
+		 uint64_t now_tsc, uint64_t *due)
+{
+	*due = RTE_MAX(flow->due_tsc, now_tsc) + (uint64_t)(bytes * (double)flow->cycles_per_byte);
+	return *due - now_tsc <=
+	       (uint64_t)((double)upf->mbr_burst_bytes * (double)flow->cycles_per_byte);
+}
+
+/* Counts a packet that goes on, and gives UPF_PASSES; UPF_BY_RULES: nothing is decided, rules say
+ * it; else why it is dropped. */
 static inline enum upf_drop
 upf_admit(const struct upf *upf, struct upf_flow *flow, uint32_t bytes, uint64_t now_tsc)
 {
 	if (flow->held_by != 0) {
-		uint64_t due = RTE_MAX(flow->due_tsc, now_tsc);
+		uint64_t due;
 
+		if ((flow->held_by & UPF_HELD_BY_RULES) != 0)
+			return UPF_BY_RULES;
 		if ((flow->held_by & UPF_HELD_BY_ACTION) != 0)
 			return UPF_DROP_BY_ACTION;
 		if ((flow->held_by & UPF_HELD_BY_GATE) != 0)
 			return UPF_DROP_GATE;
-		due += (uint64_t)(bytes * (double)flow->cycles_per_byte);
-		if (due - now_tsc >
-		    (uint64_t)((double)upf->mbr_burst_bytes * (double)flow->cycles_per_byte))
+		if (!upf_is_below_mbr(upf, flow, bytes, now_tsc, &due))
 			return UPF_DROP_ABOVE_MBR;
 		flow->due_tsc = due;
 	}

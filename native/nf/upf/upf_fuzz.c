@@ -34,13 +34,18 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		{"mbr_uplink_bps", size > 0 && (bytes[0] & 4) != 0 ? "8000" : "0"},
 		{"mbr_downlink_bps", size > 0 && (bytes[0] & 8) != 0 ? "8000" : "0"},
 		{"n3_mtu_bytes", size > 0 && (bytes[0] & 16) != 0 ? "600" : "9000"},
+		{"flow_list",
+		 size > 0 && (bytes[0] & 32) != 0
+			 ? "permit out 17 from any 53 to assigned qfi=5,"
+			   "permit out ip from 198.18.0.0/15 to any mbr_uplink_bps=9000"
+			 : ""},
 	};
 	struct weir_error error;
 	void *state;
 
 	if (size == 0)
 		return 0;
-	state = weir_nf_create(&weir_nf_upf, options, 7, "options", &error);
+	state = weir_nf_create(&weir_nf_upf, options, RTE_DIM(options), "options", &error);
 	if (state == NULL)
 		abort();
 	weir_fuzz_run(&weir_nf_upf, state, bytes + 1, size - 1, change);

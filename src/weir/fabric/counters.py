@@ -23,7 +23,7 @@ class Counter:
 
     place: str  # "net0:f1.left"
     reason: str | None  # symbol; None for packets
-    kind: Literal["drop", "packets"]
+    kind: Literal["drop", "packets", "originated"]
     value: int
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every packet is accounted for: offered = delivered + Σ drops by place and reason, exactly
-(rule 1 of docs/design/method.md).
+"""Every packet is accounted for: offered and made by functions = delivered + Σ drops by place and reason,
+exactly (rule 1 of docs/design/method.md).
 
 Pure arithmetic on two snapshots of the ledger and of the counters outside weir-dp; what each execution area
 did is the difference of two ledgers, too.
@@ -9,15 +9,27 @@ did is the difference of two ledgers, too.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from weir.lab.execution import TESTER_KINDS
 from weir.measure.tester import Counter, Stream
 from weir.protocol.ledger import PORT_DROPS, AreaLedger, Ledger, PathLedger, StageLedger
 from weir.protocol.traffic_results import TrafficResult
-from weir.results.result import AreaLoad, Drop, PathLoad, StageLoad
+from weir.results.result import AreaLoad, Drop, Originated, PathLoad, StageLoad
 
 Counts = dict[tuple[str, str], int]  # (place, reason) → packets since boot
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the ledger and the counters outside said at one time, since boot."""
+
+    drops: Counts = field(default_factory=dict)
+    originated: dict[str, int] = field(default_factory=dict)
+    """By place: packets that a function made."""
+    foreign: int = 0
+    """Packets that the tester's ports received and did not send."""
+
 
 # Drops that are the tester's own fault when they happen at one of its ports.
 RECEIVER_REASONS = frozenset({"rx_missed", "rx_nombuf"})
@@ -25,13 +37,16 @@ RECEIVER_REASONS = frozenset({"rx_missed", "rx_nombuf"})
 
 @dataclass(frozen=True)
 class Balance:
-    """The packets of one trial. `offered` = `delivered` + Σ `drops` + `unaccounted`."""
+    """The packets of one trial. `offered` + Σ `originated` = `delivered` + `originated_arrived` + Σ `drops` +
+    `unaccounted`."""
 
     intended: int
     offered: int
     delivered: int
     drops: tuple[Drop, ...]
-    unaccounted: int  # negative: more packets were delivered or counted lost than were offered
+    unaccounted: int  # negative: more packets were delivered or counted lost than were offered or made
+    originated: tuple[Originated, ...] = ()
+    originated_arrived: int = 0
 
     @property
     def lost(self) -> int:
@@ -72,11 +87,29 @@ def counted(ledger: Ledger, counters: Sequence[Counter]) -> Counts:
     return counts
 
 
-def balance(before: Counts, after: Counts, result: TrafficResult, streams: Sequence[Stream]) -> Balance:
+def seen(ledger: Ledger, counters: Sequence[Counter]) -> Seen:
+    """All that `balance` asks of one time."""
+    originated: dict[str, int] = {}
+    for area in ledger.areas:
+        for path in area.paths:
+            for stage in path.stages:
+                if stage.originated:
+                    place = f"{area.name}/{path.name}/{stage.nf}"
+                    originated[place] = originated.get(place, 0) + stage.originated
+    for counter in counters:
+        if counter.kind == "originated":
+            originated[counter.place] = originated.get(counter.place, 0) + counter.value
+    return Seen(counted(ledger, counters), originated, sum(port.foreign for port in ledger.ports))
+
+
+def balance(before: Seen, after: Seen, result: TrafficResult, streams: Sequence[Stream]) -> Balance:
     """What happened between two snapshots around one run of traffic.
 
     A place that only the second snapshot has counted from 0. A counter that went backwards (its owner was
     restarted) counts nothing: what it hid is then unaccounted.
+
+    Packets that functions made carry nothing of the tester's, which cannot tell them from those of others. So
+    many foreign packets as were made, and are in no other place, are taken for them.
     """
     ends = {stream.id: (stream.port, stream.to) for stream in streams}
     drops: Counts = {}
@@ -86,17 +119,26 @@ def balance(before: Counts, after: Counts, result: TrafficResult, streams: Seque
         drops[to, "too_late"] = drops.get((to, "too_late"), 0) + stream.too_late
     for receiver in result.receivers:
         drops[receiver.port, "malformed"] = drops.get((receiver.port, "malformed"), 0) + receiver.malformed
-    for key, value in after.items():
-        drops[key] = drops.get(key, 0) + value - before.get(key, 0)
+    for key, value in after.drops.items():
+        drops[key] = drops.get(key, 0) + value - before.drops.get(key, 0)
+    made = {place: packets - before.originated.get(place, 0) for place, packets in after.originated.items()}
+    originated = tuple(
+        Originated(place=place, packets=made[place]) for place in sorted(made) if made[place] > 0
+    )
     offered = sum(stream.offered for stream in result.streams)
     delivered = sum(stream.delivered for stream in result.streams)
     lost = _lost(drops)
+    in_all = sum(one.packets for one in originated)
+    elsewhere = offered + in_all - delivered - sum(one.packets for one in lost)
+    arrived = max(0, min(elsewhere, in_all, after.foreign - before.foreign))
     return Balance(
         intended=sum(stream.intended for stream in result.streams),
         offered=offered,
         delivered=delivered,
         drops=lost,
-        unaccounted=offered - delivered - sum(one.packets for one in lost),
+        unaccounted=elsewhere - arrived,
+        originated=originated,
+        originated_arrived=arrived,
     )
 
 
@@ -158,4 +200,5 @@ def _stage(was: StageLedger, stage: StageLedger) -> StageLoad:
         cycles=stage.cycles - was.cycles,
         long_cycles=stage.long_cycles - was.long_cycles,
         dropped=sum(stage.drops.values()) - sum(was.drops.values()),
+        originated=stage.originated - was.originated,
     )

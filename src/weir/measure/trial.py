@@ -14,7 +14,7 @@ from weir.base.error import ChainError
 from weir.base.si import MS_PER_S, NS_PER_S, NS_PER_US
 from weir.lab.measure import TrialOptions
 from weir.measure.absences import SLOWED_TIMES
-from weir.measure.accounting import Balance, Counts, area_loads, balance, counted
+from weir.measure.accounting import Balance, Seen, area_loads, balance, seen
 from weir.measure.core_speed import core_speeds
 from weir.measure.counting import ENOUGH_SHARE, Counting, Watched, counting
 from weir.measure.delay_figures import gaps, in_us, ipdv, jitter, latency, pdv
@@ -128,7 +128,7 @@ class TrialRunner:
         ledgered = purpose in LEDGERED
         if delay is None or not delay.first_packets:  # which nothing may come before
             self._answers.learn()
-        before = self._counted()
+        before = self._seen()
         began = self._ledger
         if ledgered:
             self._outside.begin()
@@ -226,17 +226,17 @@ class TrialRunner:
             wanted_s=wanted_s,
         )
 
-    def _counted(self) -> Counts:
+    def _seen(self) -> Seen:
         self._ledger = self._tester.ledger()
-        return counted(self._ledger, self._counters())
+        return seen(self._ledger, self._counters())
 
-    def _settled(self, before: Counts, result: TrafficResult) -> Balance:
-        counts = balance(before, self._counted(), result, self.traffic.streams)
+    def _settled(self, before: Seen, result: TrafficResult) -> Balance:
+        counts = balance(before, self._seen(), result, self.traffic.streams)
         for _ in range(SETTLE_READS - 1):
             if counts.unaccounted <= 0:
                 break
             self._sleep(SETTLE_S)
-            counts = balance(before, self._counted(), result, self.traffic.streams)
+            counts = balance(before, self._seen(), result, self.traffic.streams)
         return counts
 
     def _trial(
@@ -265,6 +265,8 @@ class TrialRunner:
             loss_ratio=counts.loss_ratio,
             drops=list(counts.drops),
             unaccounted=counts.unaccounted,
+            originated=list(counts.originated),
+            originated_arrived=counts.originated_arrived,
             backlog=counted.record.backlog
             if counted is not None
             else backlog_packets(result, duration_s, self._options.backlog_ms),

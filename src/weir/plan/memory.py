@@ -136,7 +136,7 @@ TABLES: Mapping[str, tuple[Table, ...]] = {
     "gnb": (Table("sessions", 200),),
     "lb": (Table("connections_max", 100),),
     "dpi": (Table("flows_max", 150), Table("charges_max", 90)),
-    "upf": (Table("sessions", 200, room="sessions_max"),),
+    "upf": (Table("sessions", 200, room="sessions_max"), Table("rules_max", 320)),
 }
 
 

@@ -146,6 +146,8 @@ class PortLedger(Reply):
     tx_down: int = 0
     """The interface was down, or gone."""
     gone: bool = False
+    foreign: int = 0
+    """At a tester's port: packets that are whole and carry no stamp of a stream that arrives there."""
     timestamps: PortTimestamps | None = None
 
 

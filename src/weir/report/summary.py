@@ -15,7 +15,7 @@ from typing import Any
 from weir.lab.frames import SIMPLE_IMIX
 from weir.report import numbers, rates
 from weir.report.rates import ITSELF, NoRatio, Ratio, compared
-from weir.results.result import ArrivalClock, Case, Drop, Result, Setup, Throughput, Trial
+from weir.results.result import ArrivalClock, Case, Drop, Originated, Result, Setup, Throughput, Trial
 
 
 @dataclass(frozen=True)
@@ -171,6 +171,16 @@ def drops_by_place(case: Case) -> list[Drop]:
                 sums[key] = sums.get(key, 0) + drop.packets
     ordered = sorted(sums.items(), key=lambda item: (-item[1], item[0]))
     return [Drop(place=place, reason=reason, packets=packets) for (place, reason), packets in ordered]
+
+
+def originated_by_place(case: Case) -> list[Originated]:
+    """Packets that functions made in all valid trials of a case, summed by place, most first."""
+    sums: dict[str, int] = {}
+    for trial in measured(case):
+        for one in trial.originated if trial.valid else ():
+            sums[one.place] = sums.get(one.place, 0) + one.packets
+    ordered = sorted(sums.items(), key=lambda item: (-item[1], item[0]))
+    return [Originated(place=place, packets=packets) for place, packets in ordered]
 
 
 def fidelity(result: Result) -> list[tuple[str, list[str]]]:

@@ -31,6 +31,14 @@ class Drop(Record):
         return f"{parts[0]}/{parts[2]}" if decided else None
 
 
+class Originated(Record):
+    """Packets that a function made itself, which nobody offered: answers, error indications, ICMP errors."""
+
+    place: str
+    """As of drops: area, path and function."""
+    packets: int
+
+
 class Stall(Record):
     """A gap of a polling loop: the host took the core away."""
 
@@ -95,6 +103,8 @@ class StageLoad(Record):
     """Of these, in batches that took longer than a stall, the host's time included; 0: or not counted."""
     dropped: int
     """By its own decision, for whatever reason."""
+    originated: int = 0
+    """Packets that it made itself."""
 
 
 class PathLoad(Record):
@@ -232,7 +242,8 @@ Purpose = Literal[
 
 
 class Trial(Record):
-    """One trial. `offered` = `delivered` + Σ `drops` + `unaccounted`; valid only if unaccounted is 0.
+    """One trial. `offered` + Σ `originated` = `delivered` + `originated_arrived` + Σ `drops` + `unaccounted`;
+    valid only if unaccounted is 0.
 
     But in a reset trial, whose counters were reset too: there `unaccounted` packets are lost.
     """
@@ -252,7 +263,11 @@ class Trial(Record):
     loss_ratio: float
     """Always 1 - delivered / offered."""
     drops: list[Drop] = []
-    """Where and why packets were lost."""
+    """Where and why packets were lost, those that functions made among them."""
+    originated: list[Originated] = []
+    """Where functions made packets themselves."""
+    originated_arrived: int = 0
+    """Of these, at the tester's ports, which took so many that it did not send."""
     unaccounted: int = 0
     """Packets that nobody counted; below 0: too many were counted."""
     backlog: int = 0

@@ -52,6 +52,7 @@ def test_an_older_result_is_read_with_all_that_was_in_it() -> None:
             for trial in (*case["trials"], *case["curve"]):
                 trial["paces"] = trial.pop("core_speeds")
                 assert trial.pop("doubted") == []
+                assert (trial.pop("originated"), trial.pop("originated_arrived")) == ([], 0)
                 for stream in trial["streams"]:
                     assert (stream.pop("counted_offered"), stream.pop("counted_lost")) == (None, None)
             for found in case["throughput"]:

@@ -35,6 +35,8 @@ pfcp_agent_free(struct pfcp_agent *agent)
 		return;
 	pfcp_replies_free(agent->replies);
 	free(agent->places.place);
+	for (uint32_t place = 0; agent->sessions != NULL && place < agent->upf->capacity; place++)
+		free(agent->sessions[place].kept);
 	free(agent->sessions);
 	free(agent);
 }
@@ -58,7 +60,10 @@ pfcp_agent_associations(const struct pfcp_agent *agent)
 size_t
 pfcp_agent_session_bytes(void)
 {
-	return sizeof(struct pfcp_session) + sizeof(uint32_t);
+	/* One flow each way, at a rate. */
+	const struct pfcp_rules rules = {.pdr_count = 2, .far_count = 2, .qer_count = 1};
+
+	return sizeof(struct pfcp_session) + sizeof(uint32_t) + pfcp_kept_bytes(&rules);
 }
 
 /* Responses: table 7.4.4.2-1 and those of clauses 7.5.3, 7.5.5 and 7.5.7. */

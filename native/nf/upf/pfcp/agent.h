@@ -26,7 +26,7 @@ const struct pfcp_writer *pfcp_agent_take(struct pfcp_agent *agent, struct pfcp_
 
 const struct pfcp_counts *pfcp_agent_counts(const struct pfcp_agent *agent);
 unsigned int pfcp_agent_associations(const struct pfcp_agent *agent);
-/* What it keeps of a session, at the most, beside the function. */
+/* What it keeps of a session beside the function: one with a rule each way. */
 size_t pfcp_agent_session_bytes(void);
 
 #endif

@@ -137,8 +137,8 @@ check_sessions_agree(void)
 			continue;
 		known++;
 		assert_int_equal(session->teid, function->sessions[place].teid);
-		assert_int_equal(session->is.ue_ip, function->sessions[place].ue_ip);
-		assert_int_equal(upf_session_place_of_ue(function, session->is.ue_ip), place);
+		assert_int_equal(session->ue_ip, function->sessions[place].ue_ip);
+		assert_int_equal(upf_session_place_of_ue(function, session->ue_ip), place);
 	}
 	assert_int_equal(known, function->live);
 	if (function->n4_teids == UPF_N4_TEIDS_RANDOM)

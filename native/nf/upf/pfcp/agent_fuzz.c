@@ -30,7 +30,7 @@ static void
 check(const struct pfcp_agent *agent)
 {
 	const struct upf *upf = agent->upf;
-	uint32_t known = 0;
+	uint32_t known = 0, rules = 0;
 
 	for (uint32_t place = 0; place < upf->capacity; place++) {
 		const struct pfcp_session *session = &agent->sessions[place];
@@ -40,13 +40,15 @@ check(const struct pfcp_agent *agent)
 		if (session->up_seid == 0)
 			continue;
 		known++;
+		rules += upf_rules_of(upf, &upf->sessions[place]);
 		if (session->teid != upf->sessions[place].teid ||
-		    session->is.ue_ip != upf->sessions[place].ue_ip ||
-		    upf_session_place_of_ue(upf, session->is.ue_ip) != place ||
+		    session->ue_ip != upf->sessions[place].ue_ip ||
+		    upf_session_place_of_ue(upf, session->ue_ip) != place ||
 		    agent->associations[session->association].ip == 0)
 			abort();
 	}
-	if (known != upf->live || known + agent->places.count != upf->capacity)
+	if (rules != upf->rules_used || known != upf->live ||
+	    known + agent->places.count != upf->capacity)
 		abort();
 }
 

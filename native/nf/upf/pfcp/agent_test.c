@@ -232,8 +232,9 @@ a_ue_outside_the_row_has_no_room(void **state)
 static void
 a_changed_bit_never_leaves_half_a_session(void **state)
 {
-	const struct pfcp_span messages[] = {SPAN(establishment), SPAN(handover),
-					     SPAN(without_downlink), SPAN(deletion)};
+	const struct pfcp_span messages[] = {
+		SPAN(establishment), SPAN(handover),	   SPAN(without_downlink), SPAN(deletion),
+		SPAN(bearers),	     SPAN(web_goes_first), SPAN(one_flow_again)};
 	uint8_t message[MESSAGE_BYTES_MAX];
 	uint32_t sequence = 1000;
 

@@ -1,85 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bearer.h"
 
-#define UPLINK WEIR_OUTBOUND
-#define DOWNLINK WEIR_INBOUND
+#include <string.h>
 
-/* One rule of a session: its FARs and QERs are few. */
-static const struct pfcp_far *
-far_of(const struct pfcp_rules *rules, uint32_t id)
-{
-	for (unsigned int i = 0; i < rules->far_count; i++) {
-		if (rules->far[i].id == id)
-			return &rules->far[i];
-	}
-	return NULL;
-}
-
-static const struct pfcp_qer *
-qer_of(const struct pfcp_rules *rules, uint32_t id)
-{
-	for (unsigned int i = 0; i < rules->qer_count; i++) {
-		if (rules->qer[i].id == id)
-			return &rules->qer[i];
-	}
-	return NULL;
-}
-
-/* Its FAR, forwarding towards `destination`, or dropping. */
-static bool
-read_far(const struct pfcp_rules *rules, const struct pfcp_pdr *pdr, unsigned int way,
-	 struct upf_change *wanted, struct pfcp_fault *fault)
-{
-	const struct pfcp_far *far = pdr->has_far ? far_of(rules, pdr->far_id) : NULL;
-
-	if (far == NULL)
-		return pfcp_fails(fault, PFCP_RULE_FAILURE, PFCP_IE_FAR_ID);
-	if (far->has_outer_header && way == DOWNLINK) {
-		if (far->teid == 0 || far->ip == 0)
-			return pfcp_fails(fault, PFCP_MANDATORY_IE_INCORRECT,
-					  PFCP_IE_OUTER_HEADER_CREATION);
-		wanted->given |= UPF_GIVEN_GNB | UPF_GIVEN_GNB_TEID;
-		wanted->gnb_ip = far->ip;
-		wanted->gnb_teid = far->teid;
-	}
-	if (far->action == PFCP_DROP)
-		return true;
-	if (far->action != PFCP_FORWARD)
-		return pfcp_refuses(fault, PFCP_IE_APPLY_ACTION);
-	if (!far->has_destination || far->destination != (way == UPLINK ? PFCP_CORE : PFCP_ACCESS))
-		return pfcp_refuses(fault, PFCP_IE_DESTINATION_INTERFACE);
-	if (far->has_outer_header != (way == DOWNLINK))
-		return far->has_outer_header ? pfcp_refuses(fault, PFCP_IE_OUTER_HEADER_CREATION)
-					     : pfcp_fails(fault, PFCP_CONDITIONAL_IE_MISSING,
-							  PFCP_IE_OUTER_HEADER_CREATION);
-	wanted->action[way] = UPF_ACTION_FORWARD;
-	return true;
-}
-
-/* Several QERs of a rule all hold: one closed gate closes, and the lowest rate limits. */
-static bool
-read_qers(const struct pfcp_rules *rules, const struct pfcp_pdr *pdr, unsigned int way,
-	  struct upf_change *wanted, struct pfcp_fault *fault)
-{
-	for (unsigned int i = 0; i < pdr->qer_count; i++) {
-		const struct pfcp_qer *qer = qer_of(rules, pdr->qer_id[i]);
-
-		if (qer == NULL)
-			return pfcp_fails(fault, PFCP_RULE_FAILURE, PFCP_IE_QER_ID);
-		if (qer->is_closed[way] || (qer->has_mbr && qer->mbr_bps[way] == 0))
-			wanted->gate[way] = UPF_GATE_CLOSED;
-		/* What is above the greatest rate that is held to holds nothing back. */
-		if (qer->has_mbr && qer->mbr_bps[way] != 0 &&
-		    qer->mbr_bps[way] <= UPF_MBR_MAX_BPS &&
-		    (wanted->mbr_bps[way] == 0 || qer->mbr_bps[way] < wanted->mbr_bps[way]))
-			wanted->mbr_bps[way] = qer->mbr_bps[way];
-		if (qer->has_qfi && way == DOWNLINK) {
-			wanted->given |= UPF_GIVEN_QFI;
-			wanted->qfi = qer->qfi;
-		}
-	}
-	return true;
-}
+#include "treatment.h"
 
 static bool
 read_ue(const struct pfcp_pdr *pdr, unsigned int way, struct upf_change *wanted,
@@ -109,40 +33,240 @@ check_tunnel(const struct pfcp_pdr *pdr, uint32_t teid, struct pfcp_fault *fault
 	return true;
 }
 
-bool
-pfcp_rules_mean(const struct pfcp_rules *rules, uint32_t teid, struct upf_change *wanted,
-		struct pfcp_fault *fault)
+static unsigned int
+way_of(const struct pfcp_pdr *pdr)
 {
-	bool has[2] = {false};
+	return pdr->source_interface == PFCP_ACCESS ? UPLINK : DOWNLINK;
+}
 
-	*wanted = (struct upf_change){
-		.given = UPF_GIVEN_UE,
-		.action = {UPF_ACTION_DROP, UPF_ACTION_DROP}, /* a way without a rule */
-	};
-	for (unsigned int way = UPLINK; way <= DOWNLINK; way++)
-		wanted->given |= (UPF_GIVEN_ACTION | UPF_GIVEN_GATE | UPF_GIVEN_MBR) << way;
+static bool
+has_filters(const struct pfcp_rules *rules, const struct pfcp_pdr *pdr)
+{
+	for (unsigned int i = 0; i < rules->filter_count; i++) {
+		if (rules->filter[i].pdr_id == pdr->id)
+			return true;
+	}
+	return false;
+}
+
+static bool
+names(const struct pfcp_pdr *pdr, uint32_t qer_id)
+{
+	for (unsigned int i = 0; i < pdr->qer_count; i++) {
+		if (pdr->qer_id[i] == qer_id)
+			return true;
+	}
+	return false;
+}
+
+/* The QER whose rate several rules of that direction have together, as a session's AMBR; NULL:
+ * there is none. False: there are two. */
+static bool
+find_shared(const struct pfcp_rules *rules, unsigned int way, const struct pfcp_qer **shared,
+	    struct pfcp_fault *fault)
+{
+	*shared = NULL;
+	for (unsigned int i = 0; i < rules->qer_count; i++) {
+		const struct pfcp_qer *qer = &rules->qer[i];
+		unsigned int named = 0;
+
+		for (unsigned int j = 0; j < rules->pdr_count; j++)
+			named += way_of(&rules->pdr[j]) == way && names(&rules->pdr[j], qer->id);
+		if (named < 2 || pfcp_rate_of(qer, way) == 0)
+			continue;
+		if (*shared != NULL)
+			return pfcp_refuses(fault, PFCP_IE_QER_ID);
+		*shared = qer;
+	}
+	return true;
+}
+
+/* A filter that says only its id is as the one of the session that is described and has it. */
+static const struct upf_filter *
+filter_of(const struct pfcp_rules *rules, const struct pfcp_sdf *sdf)
+{
+	if (sdf->is_described)
+		return &sdf->filter;
+	for (unsigned int i = 0; i < rules->filter_count; i++) {
+		const struct pfcp_sdf *other = &rules->filter[i];
+
+		if (other->is_described && other->has_id && other->id == sdf->id)
+			return &other->filter;
+	}
+	return NULL;
+}
+
+static bool
+read_match(const struct pfcp_rules *rules, const struct pfcp_pdr *pdr, struct upf_rule_match *match,
+	   struct pfcp_fault *fault)
+{
+	match->qfi = pdr->has_qfi ? pdr->qfi : WEIR_GTPU_NO_QFI;
+	if (pdr->has_qfi && way_of(pdr) == DOWNLINK) /* there it comes in no QoS flow */
+		return pfcp_refuses(fault, PFCP_IE_QFI);
+	for (unsigned int i = 0; i < rules->filter_count; i++) {
+		const struct upf_filter *filter;
+
+		if (rules->filter[i].pdr_id != pdr->id)
+			continue;
+		if (match->filter_count == UPF_FILTERS_MAX)
+			return pfcp_fails(fault, PFCP_NO_RESOURCES, PFCP_IE_SDF_FILTER);
+		filter = filter_of(rules, &rules->filter[i]);
+		if (filter == NULL)
+			return pfcp_fails(fault, PFCP_RULE_FAILURE, PFCP_IE_SDF_FILTER);
+		match->filter[match->filter_count++] = *filter;
+	}
+	return true;
+}
+
+/* The only rule of its direction, for all packets. */
+static void
+write_session(const struct pfcp_treatment *treatment, unsigned int way, struct upf_change *session)
+{
+	session->action[way] = treatment->drops ? UPF_ACTION_DROP : UPF_ACTION_FORWARD;
+	session->gate[way] = treatment->is_closed ? UPF_GATE_CLOSED : UPF_GATE_OPEN;
+	session->mbr_bps[way] = treatment->mbr_bps;
+	if (treatment->has_outer_header) {
+		session->given |= UPF_GIVEN_GNB | UPF_GIVEN_GNB_TEID;
+		session->gnb_ip = treatment->gnb_ip;
+		session->gnb_teid = treatment->gnb_teid;
+	}
+	if (treatment->has_qfi) {
+		session->given |= UPF_GIVEN_QFI;
+		session->qfi = treatment->qfi;
+	}
+}
+
+/* One of several, or one with filters. */
+static bool
+write_rule(const struct pfcp_rules *rules, const struct pfcp_pdr *pdr,
+	   const struct pfcp_treatment *treatment, const struct pfcp_qer *shared,
+	   struct pfcp_meaning *wanted, struct pfcp_fault *fault)
+{
+	struct upf_rule_wanted *rule = &wanted->rule[wanted->session.rule_count++];
+
+	rule->id = pdr->id;
+	rule->direction = (uint8_t)way_of(pdr);
+	rule->drops = treatment->drops;
+	rule->is_closed = treatment->is_closed;
+	rule->of_session = shared != NULL && names(pdr, shared->id);
+	rule->has_qfi_given = treatment->has_qfi;
+	rule->qfi = treatment->qfi;
+	rule->gnb_ip = treatment->gnb_ip;
+	rule->gnb_teid = treatment->gnb_teid;
+	rule->mbr_bps = treatment->mbr_bps;
+	return read_match(rules, pdr, &rule->match, fault);
+}
+
+/* The place of each rule in the order in which they are asked: those of one precedence as they
+ * came. */
+static void
+order(const struct pfcp_rules *rules, unsigned int places[PFCP_RULES_MAX])
+{
 	for (unsigned int i = 0; i < rules->pdr_count; i++) {
-		const struct pfcp_pdr *pdr = &rules->pdr[i];
-		const unsigned int way = pdr->source_interface == PFCP_ACCESS ? UPLINK : DOWNLINK;
+		unsigned int at = i;
 
-		if (pdr->source_interface > PFCP_CORE || has[way])
-			return pfcp_refuses(fault, PFCP_IE_SOURCE_INTERFACE);
-		has[way] = true;
-		if ((way == UPLINK && !check_tunnel(pdr, teid, fault)) ||
-		    !read_ue(pdr, way, wanted, fault) ||
-		    !read_far(rules, pdr, way, wanted, fault) ||
-		    !read_qers(rules, pdr, way, wanted, fault))
+		for (; at > 0 && rules->pdr[places[at - 1]].precedence > rules->pdr[i].precedence;
+		     at--)
+			places[at] = places[at - 1];
+		places[at] = i;
+	}
+}
+
+static bool
+check_pdr(const struct pfcp_pdr *pdr, uint32_t teid, struct upf_change *session,
+	  struct pfcp_fault *fault)
+{
+	if (pdr->source_interface > PFCP_CORE)
+		return pfcp_refuses(fault, PFCP_IE_SOURCE_INTERFACE);
+	return (way_of(pdr) != UPLINK || check_tunnel(pdr, teid, fault)) &&
+	       read_ue(pdr, way_of(pdr), session, fault);
+}
+
+/* What all rules of a direction together mean. */
+static bool
+read_way(const struct pfcp_rules *rules, unsigned int way, const unsigned int places[],
+	 struct pfcp_meaning *wanted, struct pfcp_fault *fault)
+{
+	const struct pfcp_qer *shared;
+	unsigned int count = 0;
+	bool filtered = false;
+
+	for (unsigned int i = 0; i < rules->pdr_count; i++) {
+		const bool is_of_way = way_of(&rules->pdr[i]) == way;
+
+		count += is_of_way;
+		filtered |= is_of_way && has_filters(rules, &rules->pdr[i]);
+	}
+	filtered |= count > 1;
+	if (!find_shared(rules, way, &shared, fault))
+		return false;
+	if (filtered) {
+		wanted->session.action[way] = UPF_ACTION_BY_RULES;
+		wanted->session.mbr_bps[way] = shared != NULL ? pfcp_rate_of(shared, way) : 0;
+	}
+	for (unsigned int i = 0; i < rules->pdr_count; i++) {
+		const struct pfcp_pdr *pdr = &rules->pdr[places[i]];
+		struct pfcp_treatment treatment = {0};
+
+		if (way_of(pdr) != way)
+			continue;
+		if (!pfcp_treatment_read(rules, pdr, way, shared, &treatment, fault))
+			return false;
+		if (!filtered)
+			write_session(&treatment, way, &wanted->session);
+		else if (!write_rule(rules, pdr, &treatment, shared, wanted, fault))
 			return false;
 	}
-	return wanted->ue_ip != 0 ||
+	return true;
+}
+
+bool
+pfcp_rules_mean(const struct pfcp_rules *rules, uint32_t teid, struct pfcp_meaning *wanted,
+		struct pfcp_fault *fault)
+{
+	unsigned int places[PFCP_RULES_MAX];
+
+	/* Holes too: what is meant is compared. */
+	memset(wanted, 0, sizeof(*wanted));
+	wanted->session.given = UPF_GIVEN_UE;
+	for (unsigned int way = UPLINK; way <= DOWNLINK; way++) {
+		wanted->session.given |= (UPF_GIVEN_ACTION | UPF_GIVEN_GATE | UPF_GIVEN_MBR) << way;
+		wanted->session.action[way] = UPF_ACTION_DROP; /* a way without a rule */
+	}
+	for (unsigned int i = 0; i < rules->pdr_count; i++) {
+		if (!check_pdr(&rules->pdr[i], teid, &wanted->session, fault))
+			return false;
+	}
+	order(rules, places);
+	for (unsigned int way = UPLINK; way <= DOWNLINK; way++) {
+		if (!read_way(rules, way, places, wanted, fault))
+			return false;
+	}
+	if (wanted->session.rule_count > 0)
+		wanted->session.given |= UPF_GIVEN_RULES;
+	return wanted->session.ue_ip != 0 ||
 	       pfcp_fails(fault, PFCP_CONDITIONAL_IE_MISSING, PFCP_IE_UE_IP_ADDRESS);
 }
 
-struct upf_change
-pfcp_difference(const struct upf_change *had, const struct upf_change *wanted)
+static bool
+rules_differ(const struct pfcp_meaning *had, const struct pfcp_meaning *wanted)
 {
+	const unsigned int count = wanted->session.rule_count;
+
+	return had->session.rule_count != count ||
+	       memcmp(had->rule, wanted->rule, count * sizeof(wanted->rule[0])) != 0;
+}
+
+struct upf_change
+pfcp_difference(const struct pfcp_meaning *had_meaning, const struct pfcp_meaning *wanted_meaning)
+{
+	const struct upf_change *had = &had_meaning->session, *wanted = &wanted_meaning->session;
 	struct upf_change change = *wanted;
 
+	change.rules = wanted_meaning->rule;
+	change.given &= ~(uint32_t)UPF_GIVEN_RULES;
+	if (rules_differ(had_meaning, wanted_meaning))
+		change.given |= UPF_GIVEN_RULES;
 	if (had->gnb_ip == wanted->gnb_ip && had->gnb_teid == wanted->gnb_teid)
 		change.given &= ~(uint32_t)(UPF_GIVEN_GNB | UPF_GIVEN_GNB_TEID);
 	if ((had->given & UPF_GIVEN_QFI) != 0 && had->qfi == wanted->qfi)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rules that a session has by PFCP, and what they make of its tunnel: one QoS flow, which is
- * what this user plane function forwards. */
+/* The rules that a session has by PFCP, and what they make of its tunnel. A direction with one rule
+ * without filters is the session's own; else each packet is looked at. */
 #ifndef WEIR_NF_UPF_PFCP_BEARER_H
 #define WEIR_NF_UPF_PFCP_BEARER_H
 
@@ -12,15 +12,22 @@
 bool pfcp_rules_change(struct pfcp_rules *rules, const struct pfcp_rules *changes,
 		       struct pfcp_fault *fault);
 
+/* What rules make of a session. `session.rules` is for the caller to set. */
+struct pfcp_meaning {
+	struct upf_change session;
+	struct upf_rule_wanted rule[PFCP_RULES_MAX];
+};
+
 /*
- * What a session with these rules is to be: all of `wanted` but the TEID at this end, with what is
- * given in it. `teid`: of this end, which an uplink rule may name again; 0: none yet. False: they
- * are rules of something else than one QoS flow of a UE, or do not belong together.
+ * What a session with these rules is to be: all but the TEID at this end, with what is given in it.
+ * `teid`: of this end, which an uplink rule may name again; 0: none yet. False: they are rules of
+ * something else than one UE's tunnel, or do not belong together.
  */
-bool pfcp_rules_mean(const struct pfcp_rules *rules, uint32_t teid, struct upf_change *wanted,
+bool pfcp_rules_mean(const struct pfcp_rules *rules, uint32_t teid, struct pfcp_meaning *wanted,
 		     struct pfcp_fault *fault);
 
-/* What is in `wanted` and not in `had`: as a modification. */
-struct upf_change pfcp_difference(const struct upf_change *had, const struct upf_change *wanted);
+/* What is in `wanted`, which stays the caller's, and not in `had`: as a modification. */
+struct upf_change pfcp_difference(const struct pfcp_meaning *had,
+				  const struct pfcp_meaning *wanted);
 
 #endif

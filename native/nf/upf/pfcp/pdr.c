@@ -4,6 +4,12 @@
 
 #include <string.h>
 
+/* What reading of packet detection information fills. */
+struct pdi {
+	struct pfcp_pdr *pdr;
+	struct pfcp_rules *rules;
+};
+
 static bool
 read_pdr_id(struct pfcp_span value, void *group, struct pfcp_fault *fault)
 {
@@ -16,7 +22,7 @@ static bool
 read_source_interface(struct pfcp_span value, void *group, struct pfcp_fault *fault)
 {
 	(void)fault;
-	((struct pfcp_pdr *)group)->source_interface = value.at[0] & 0x0f;
+	((struct pdi *)group)->pdr->source_interface = value.at[0] & 0x0f;
 	return true;
 }
 
@@ -25,7 +31,7 @@ static bool
 read_f_teid(struct pfcp_span value, void *group, struct pfcp_fault *fault)
 {
 	enum { V4 = 1, V6 = 2, CHOOSE = 4, CHOOSE_ID = 8 };
-	struct pfcp_f_teid *f_teid = &((struct pfcp_pdr *)group)->f_teid;
+	struct pfcp_f_teid *f_teid = &((struct pdi *)group)->pdr->f_teid;
 	const uint8_t flags = value.at[0];
 
 	f_teid->given = true;
@@ -55,7 +61,7 @@ static bool
 read_ue_ip(struct pfcp_span value, void *group, struct pfcp_fault *fault)
 {
 	enum { V6 = 1, V4 = 2, DESTINATION = 4, OTHERS = 0x78 };
-	struct pfcp_pdr *pdr = group;
+	struct pfcp_pdr *pdr = ((struct pdi *)group)->pdr;
 
 	if ((value.at[0] & (V6 | OTHERS)) != 0)
 		return pfcp_refuses(fault, PFCP_IE_UE_IP_ADDRESS);
@@ -70,11 +76,86 @@ read_ue_ip(struct pfcp_span value, void *group, struct pfcp_fault *fault)
 }
 
 static bool
+read_precedence(struct pfcp_span value, void *group, struct pfcp_fault *fault)
+{
+	struct pfcp_pdr *pdr = group;
+
+	(void)fault;
+	pdr->has_precedence = true;
+	pdr->precedence = (uint32_t)pfcp_number(value.at, 4);
+	return true;
+}
+
+static bool
+read_pdi_qfi(struct pfcp_span value, void *group, struct pfcp_fault *fault)
+{
+	struct pfcp_pdr *pdr = ((struct pdi *)group)->pdr;
+
+	(void)fault;
+	pdr->has_qfi = true;
+	pdr->qfi = value.at[0] & WEIR_GTPU_QFI_MAX;
+	return true;
+}
+
+/* The next `bytes` bytes of an element; NULL: it ends before them. */
+static const uint8_t *
+take(struct pfcp_span *value, size_t bytes)
+{
+	const uint8_t *at = value->at;
+
+	if (value->bytes < bytes)
+		return NULL;
+	value->at += bytes;
+	value->bytes -= bytes;
+	return at;
+}
+
+/* Clause 8.2.5. */
+static bool
 read_sdf_filter(struct pfcp_span value, void *group, struct pfcp_fault *fault)
 {
-	(void)value;
-	(void)group;
-	return pfcp_refuses(fault, PFCP_IE_SDF_FILTER);
+	enum { DESCRIPTION = 1, TOS = 2, SPI = 4, FLOW_LABEL = 8, ID = 16 };
+	struct pfcp_rules *rules = ((struct pdi *)group)->rules;
+	struct pfcp_sdf *sdf = &rules->filter[rules->filter_count];
+	const uint8_t *at = take(&value, 2);
+	const uint8_t flags = at[0];
+
+	if (rules->filter_count == PFCP_FILTERS_MAX)
+		return pfcp_fails(fault, PFCP_NO_RESOURCES, PFCP_IE_SDF_FILTER);
+	if ((flags & (SPI | FLOW_LABEL)) != 0)
+		return pfcp_refuses(fault, PFCP_IE_SDF_FILTER);
+	*sdf = (struct pfcp_sdf){.pdr_id = ((struct pdi *)group)->pdr->id,
+				 .is_described = (flags & (DESCRIPTION | TOS)) != 0,
+				 .has_id = (flags & ID) != 0,
+				 .filter = UPF_FILTER_OF_ALL};
+	if ((flags & DESCRIPTION) != 0) {
+		const uint8_t *length = take(&value, 2);
+		const uint8_t *text =
+			length != NULL ? take(&value, (size_t)pfcp_number(length, 2)) : NULL;
+
+		if (text == NULL)
+			return pfcp_fails(fault, PFCP_INVALID_LENGTH, PFCP_IE_SDF_FILTER);
+		if (upf_filter_read((const char *)text, (size_t)pfcp_number(length, 2),
+				    &sdf->filter) != NULL)
+			return pfcp_refuses(fault, PFCP_IE_SDF_FILTER);
+	}
+	if ((flags & TOS) != 0) {
+		at = take(&value, 2);
+		if (at == NULL)
+			return pfcp_fails(fault, PFCP_INVALID_LENGTH, PFCP_IE_SDF_FILTER);
+		sdf->filter.tos = at[0] & at[1];
+		sdf->filter.tos_mask = at[1];
+	}
+	if (sdf->has_id) {
+		at = take(&value, 4);
+		if (at == NULL)
+			return pfcp_fails(fault, PFCP_INVALID_LENGTH, PFCP_IE_SDF_FILTER);
+		sdf->id = (uint32_t)pfcp_number(at, 4);
+	}
+	if (!sdf->is_described && !sdf->has_id)
+		return pfcp_fails(fault, PFCP_MANDATORY_IE_INCORRECT, PFCP_IE_SDF_FILTER);
+	rules->filter_count++;
+	return true;
 }
 
 static bool
@@ -85,19 +166,31 @@ read_application_id(struct pfcp_span value, void *group, struct pfcp_fault *faul
 	return pfcp_refuses(fault, PFCP_IE_APPLICATION_ID);
 }
 
+/* Read behind the rest of its rule, whose id its filters have. */
 static bool
-read_pdi(struct pfcp_span value, void *group, struct pfcp_fault *fault)
+read_pdi(struct pfcp_span value, struct pdi *pdi, struct pfcp_fault *fault)
 {
 	static const struct pfcp_row rows[] = {
 		{PFCP_IE_SOURCE_INTERFACE, 1, true, false, read_source_interface},
 		{PFCP_IE_F_TEID, 1, false, false, read_f_teid},
 		{PFCP_IE_UE_IP_ADDRESS, 1, false, false, read_ue_ip},
-		{PFCP_IE_SDF_FILTER, 0, false, false, read_sdf_filter},
+		{PFCP_IE_SDF_FILTER, 2, false, true, read_sdf_filter},
+		{PFCP_IE_QFI, 1, false, false, read_pdi_qfi},
 		{PFCP_IE_APPLICATION_ID, 0, false, false, read_application_id},
 	};
 
-	((struct pfcp_pdr *)group)->has_pdi = true;
-	return pfcp_group_read(rows, PFCP_COUNT(rows), value, group, fault);
+	return pfcp_group_read(rows, PFCP_COUNT(rows), value, pdi, fault);
+}
+
+static bool
+find_pdi(struct pfcp_span value, void *group, struct pfcp_fault *fault)
+{
+	struct pfcp_pdr *pdr = group;
+
+	(void)fault;
+	pdr->has_pdi = true;
+	pdr->pdi = value;
+	return true;
 }
 
 static bool
@@ -137,8 +230,8 @@ read_pdr_qer_id(struct pfcp_span value, void *group, struct pfcp_fault *fault)
 #define PDR_ROWS(creates)                                                                          \
 	{                                                                                          \
 		{PFCP_IE_PDR_ID, 2, true, false, read_pdr_id},                                     \
-			{PFCP_IE_PRECEDENCE, 4, creates, false, NULL},                             \
-			{PFCP_IE_PDI, 0, creates, false, read_pdi},                                \
+			{PFCP_IE_PRECEDENCE, 4, creates, false, read_precedence},                  \
+			{PFCP_IE_PDI, 0, creates, false, find_pdi},                                \
 			{PFCP_IE_OUTER_HEADER_REMOVAL, 1, false, false,                            \
 			 read_outer_header_removal},                                               \
 			{PFCP_IE_FAR_ID, 4, false, false, read_pdr_far_id},                        \
@@ -156,6 +249,11 @@ pfcp_pdr_read(struct pfcp_span value, enum pfcp_rule_change change, struct pfcp_
 		return pfcp_fails(fault, PFCP_NO_RESOURCES, 0);
 	rules->pdr_count++;
 	*pdr = (struct pfcp_pdr){.change = change};
-	return pfcp_group_read(change == PFCP_CREATE ? created : updated, PFCP_COUNT(created),
-			       value, pdr, fault);
+	if (!pfcp_group_read(change == PFCP_CREATE ? created : updated, PFCP_COUNT(created), value,
+			     pdr, fault))
+		return false;
+	if (pdr->has_pdi && !read_pdi(pdr->pdi, &(struct pdi){.pdr = pdr, .rules = rules}, fault))
+		return false;
+	pdr->pdi = (struct pfcp_span){0};
+	return true;
 }

@@ -16,6 +16,19 @@ check_read(const struct pfcp_request *request, const uint8_t *bytes, size_t size
 	if (rules->pdr_count > PFCP_RULES_MAX || rules->far_count > PFCP_RULES_MAX ||
 	    rules->qer_count > PFCP_RULES_MAX)
 		abort();
+	if (rules->filter_count > PFCP_FILTERS_MAX)
+		abort();
+	for (unsigned int i = 0; i < rules->filter_count; i++) {
+		const struct upf_filter *filter = &rules->filter[i].filter;
+
+		if (filter->protocol > UPF_ANY_PROTOCOL ||
+		    filter->network.range_count > UPF_PORT_RANGES_MAX ||
+		    filter->ue.range_count > UPF_PORT_RANGES_MAX ||
+		    (filter->network.ip & ~filter->network.mask) != 0 ||
+		    (filter->ue.ip & ~filter->ue.mask) != 0 ||
+		    (filter->tos & ~filter->tos_mask) != 0)
+			abort();
+	}
 	for (unsigned int i = 0; i < rules->pdr_count; i++) {
 		if (rules->pdr[i].qer_count > PFCP_QERS_OF_PDR_MAX)
 			abort();

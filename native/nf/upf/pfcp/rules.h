@@ -4,10 +4,12 @@
 #ifndef WEIR_NF_UPF_PFCP_RULES_H
 #define WEIR_NF_UPF_PFCP_RULES_H
 
+#include "../rule.h"
 #include "read.h"
 
 /* Of each kind, in a message and in a session. */
-#define PFCP_RULES_MAX 4
+#define PFCP_RULES_MAX UPF_RULES_OF_SESSION_MAX
+#define PFCP_FILTERS_MAX 16 /* of all packet detection rules together */
 #define PFCP_QERS_OF_PDR_MAX 2
 
 enum pfcp_rule_change { PFCP_CREATE, PFCP_UPDATE, PFCP_REMOVE };
@@ -19,16 +21,29 @@ struct pfcp_f_teid {
 	uint32_t teid, ip;
 };
 
+/* A service data flow filter of a packet detection rule: clause 8.2.5. */
+struct pfcp_sdf {
+	uint16_t pdr_id;
+	bool is_described; /* else it is the one of that id elsewhere in the session */
+	bool has_id;
+	uint32_t id;
+	struct upf_filter filter;
+};
+
 /* What a change of a packet detection rule gives. */
 struct pfcp_pdr {
 	enum pfcp_rule_change change;
 	uint16_t id;
 	bool has_pdi, has_ue_ip, ue_is_destination, has_far, removes_outer_header;
+	bool has_precedence, has_qfi;
+	uint8_t qfi;		  /* of what comes */
 	uint8_t source_interface; /* enum pfcp_interface, or another */
 	uint8_t outer_header_removal;
-	uint8_t qer_count; /* 0: none is given */
+	uint8_t qer_count;   /* 0: none is given */
+	uint32_t precedence; /* the least is asked first: clause 8.2.11 */
 	struct pfcp_f_teid f_teid;
-	uint32_t ue_ip; /* network byte order */
+	uint32_t ue_ip;	      /* network byte order */
+	struct pfcp_span pdi; /* points into the message; of no use later */
 	uint32_t far_id;
 	uint32_t qer_id[PFCP_QERS_OF_PDR_MAX];
 };
@@ -55,10 +70,11 @@ struct pfcp_qer {
 };
 
 struct pfcp_rules {
-	unsigned int pdr_count, far_count, qer_count;
+	unsigned int pdr_count, far_count, qer_count, filter_count;
 	struct pfcp_pdr pdr[PFCP_RULES_MAX];
 	struct pfcp_far far[PFCP_RULES_MAX];
 	struct pfcp_qer qer[PFCP_RULES_MAX];
+	struct pfcp_sdf filter[PFCP_FILTERS_MAX];
 };
 
 /* The rule of one element of a session request. `value`: that of the element. */

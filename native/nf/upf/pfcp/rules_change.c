@@ -5,7 +5,11 @@
 static void
 update_pdr(struct pfcp_pdr *pdr, const struct pfcp_pdr *by)
 {
+	if (by->has_precedence)
+		pdr->precedence = by->precedence;
 	if (by->has_pdi) {
+		pdr->has_qfi = by->has_qfi;
+		pdr->qfi = by->qfi;
 		pdr->source_interface = by->source_interface;
 		pdr->f_teid = by->f_teid;
 		pdr->has_ue_ip = by->has_ue_ip;
@@ -93,6 +97,30 @@ DEFINE_CHANGE(pdr, PFCP_IE_PDR_ID)
 DEFINE_CHANGE(far, PFCP_IE_FAR_ID)
 DEFINE_CHANGE(qer, PFCP_IE_QER_ID)
 
+/* The filters of a rule whose detection information is new, or which goes, go. */
+static void
+remove_filters(struct pfcp_rules *rules, uint16_t pdr_id)
+{
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < rules->filter_count; i++) {
+		if (rules->filter[i].pdr_id != pdr_id)
+			rules->filter[kept++] = rules->filter[i];
+	}
+	rules->filter_count = kept;
+}
+
+static bool
+add_filters(struct pfcp_rules *rules, const struct pfcp_rules *changes, struct pfcp_fault *fault)
+{
+	for (unsigned int i = 0; i < changes->filter_count; i++) {
+		if (rules->filter_count == PFCP_FILTERS_MAX)
+			return pfcp_fails(fault, PFCP_NO_RESOURCES, PFCP_IE_SDF_FILTER);
+		rules->filter[rules->filter_count++] = changes->filter[i];
+	}
+	return true;
+}
+
 bool
 pfcp_rules_change(struct pfcp_rules *rules, const struct pfcp_rules *changes,
 		  struct pfcp_fault *fault)
@@ -100,7 +128,11 @@ pfcp_rules_change(struct pfcp_rules *rules, const struct pfcp_rules *changes,
 	for (unsigned int i = 0; i < changes->pdr_count; i++) {
 		if (!change_pdr(rules, &changes->pdr[i], fault))
 			return false;
+		if (changes->pdr[i].has_pdi || changes->pdr[i].change == PFCP_REMOVE)
+			remove_filters(rules, changes->pdr[i].id);
 	}
+	if (!add_filters(rules, changes, fault))
+		return false;
 	for (unsigned int i = 0; i < changes->far_count; i++) {
 		if (!change_far(rules, &changes->far[i], fault))
 			return false;

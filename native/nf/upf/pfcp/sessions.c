@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sessions that a control plane function sets up, changes and deletes (TS 29.244, clause 6.3). */
+#include <stdlib.h>
 #include <string.h>
 
 #include "state.h"
@@ -20,6 +21,19 @@ apply(struct pfcp_agent *agent, enum upf_change_kind kind, const struct upf_chan
 	return agent->way.change(agent->way.of, &agent->changes);
 }
 
+/* The function has no room for its rules, or they do not fit what is there. */
+static bool
+fails_to_apply(const struct pfcp_agent *agent, const struct upf_change *change, uint16_t ie,
+	       struct pfcp_fault *fault)
+{
+	const struct upf *upf = agent->upf;
+
+	if ((change->given & UPF_GIVEN_RULES) != 0 &&
+	    upf->rules_used + change->rule_count > upf->rules_max)
+		return pfcp_fails(fault, PFCP_NO_RESOURCES, PFCP_IE_CREATE_PDR);
+	return pfcp_fails(fault, PFCP_RULE_FAILURE, ie);
+}
+
 struct pfcp_session *
 pfcp_session_of(struct pfcp_agent *agent, uint8_t association, uint64_t seid)
 {
@@ -38,22 +52,32 @@ pfcp_session_establish(struct pfcp_agent *agent, uint8_t association,
 		       struct pfcp_fault *fault)
 {
 	struct pfcp_session made = {.cp_seid = request->cp_seid, .association = association};
+	struct pfcp_rules rules = {0};
+	struct pfcp_meaning wanted;
 	struct upf_change change;
 	uint32_t place;
 
-	if (!pfcp_rules_change(&made.rules, &request->rules, fault) ||
-	    !pfcp_rules_mean(&made.rules, 0, &made.is, fault))
+	if (!pfcp_rules_change(&rules, &request->rules, fault) ||
+	    !pfcp_rules_mean(&rules, 0, &wanted, fault))
 		return false;
-	if (!pfcp_place_choose(agent, made.is.ue_ip, &place))
+	made.ue_ip = wanted.session.ue_ip;
+	made.kept = pfcp_rules_keep(&rules);
+	if (made.kept == NULL)
 		return pfcp_fails(fault, PFCP_NO_RESOURCES, 0);
-	made.teid = pfcp_teid_choose(agent, place, made.is.ue_ip);
+	if (!pfcp_place_choose(agent, made.ue_ip, &place)) {
+		free(made.kept);
+		return pfcp_fails(fault, PFCP_NO_RESOURCES, 0);
+	}
+	made.teid = pfcp_teid_choose(agent, place, made.ue_ip);
 	made.up_seid = pfcp_seid_choose(agent, place);
-	change = made.is;
+	change = wanted.session;
+	change.rules = wanted.rule;
 	change.given |= UPF_GIVEN_TEID;
 	change.teid = made.teid;
 	if (!apply(agent, UPF_ADD, &change)) {
 		pfcp_place_give_back(agent, place);
-		return pfcp_fails(fault, PFCP_RULE_FAILURE, PFCP_IE_UE_IP_ADDRESS);
+		free(made.kept);
+		return fails_to_apply(agent, &change, PFCP_IE_UE_IP_ADDRESS, fault);
 	}
 	*session = &agent->sessions[place];
 	**session = made;
@@ -65,20 +89,31 @@ bool
 pfcp_session_modify(struct pfcp_agent *agent, struct pfcp_session *session,
 		    const struct pfcp_request *request, struct pfcp_fault *fault)
 {
-	struct pfcp_session changed = *session;
+	struct pfcp_meaning had, wanted;
+	struct pfcp_kept *kept;
+	struct pfcp_rules rules;
 	struct upf_change change;
 
-	if (!pfcp_rules_change(&changed.rules, &request->rules, fault) ||
-	    !pfcp_rules_mean(&changed.rules, session->teid, &changed.is, fault))
+	pfcp_rules_restore(session->kept, &rules);
+	/* They meant something when they came. */
+	if (!pfcp_rules_mean(&rules, session->teid, &had, fault) ||
+	    !pfcp_rules_change(&rules, &request->rules, fault) ||
+	    !pfcp_rules_mean(&rules, session->teid, &wanted, fault))
 		return false;
-	if (changed.is.ue_ip != session->is.ue_ip)
+	if (wanted.session.ue_ip != session->ue_ip)
 		return pfcp_fails(fault, PFCP_MANDATORY_IE_INCORRECT, PFCP_IE_UE_IP_ADDRESS);
-	change = pfcp_difference(&session->is, &changed.is);
-	if (change.given != UPF_GIVEN_UE && !apply(agent, UPF_MODIFY, &change))
-		return pfcp_fails(fault, PFCP_RULE_FAILURE, 0);
+	kept = pfcp_rules_keep(&rules);
+	if (kept == NULL)
+		return pfcp_fails(fault, PFCP_NO_RESOURCES, 0);
+	change = pfcp_difference(&had, &wanted);
+	if (change.given != UPF_GIVEN_UE && !apply(agent, UPF_MODIFY, &change)) {
+		free(kept);
+		return fails_to_apply(agent, &change, 0, fault);
+	}
+	free(session->kept);
+	session->kept = kept;
 	if (request->cp_seid != 0)
-		changed.cp_seid = request->cp_seid;
-	*session = changed;
+		session->cp_seid = request->cp_seid;
 	agent->counts.modified++;
 	return true;
 }
@@ -87,10 +122,11 @@ pfcp_session_modify(struct pfcp_agent *agent, struct pfcp_session *session,
 void
 pfcp_session_delete(struct pfcp_agent *agent, struct pfcp_session *session)
 {
-	const struct upf_change change = {.given = UPF_GIVEN_UE, .ue_ip = session->is.ue_ip};
+	const struct upf_change change = {.given = UPF_GIVEN_UE, .ue_ip = session->ue_ip};
 
 	apply(agent, UPF_REMOVE, &change);
 	agent->counts.deleted++;
+	free(session->kept);
 	memset(session, 0, sizeof(*session));
 	pfcp_place_give_back(agent, place_of(agent, session));
 }

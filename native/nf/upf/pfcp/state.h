@@ -4,6 +4,7 @@
 #define WEIR_NF_UPF_PFCP_STATE_H
 
 #include "bearer.h"
+#include "kept.h"
 #include "replies.h"
 #include "way.h"
 
@@ -16,8 +17,8 @@ struct pfcp_session {
 	uint64_t cp_seid;
 	uint32_t teid;
 	uint8_t association;
-	struct upf_change is; /* what its rules mean */
-	struct pfcp_rules rules;
+	uint32_t ue_ip; /* network byte order */
+	struct pfcp_kept *kept;
 };
 
 struct pfcp_association {

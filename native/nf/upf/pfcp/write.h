@@ -9,7 +9,8 @@
 
 #include "protocol.h"
 
-#define PFCP_RESPONSE_BYTES_MAX 128 /* an establishment's has 74 */
+/* An establishment's has 74, and 23 for each further rule from the access. */
+#define PFCP_RESPONSE_BYTES_MAX 512
 
 struct pfcp_writer {
 	size_t bytes;

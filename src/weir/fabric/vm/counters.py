@@ -92,6 +92,8 @@ def ledger_drops(ledger: Mapping[str, Any]) -> list[Counter]:
             found += _by_reason(place, path)
             for stage in path.get("stages", ()):
                 found += _by_reason(f"{place}/{stage['nf']}", stage)
+                if stage.get("originated"):
+                    found.append(Counter(f"{place}/{stage['nf']}", None, "originated", stage["originated"]))
                 if stage.get("held"):
                     found.append(Counter(f"{place}/{stage['nf']}", "held", "drop", stage["held"]))
     return found

@@ -78,6 +78,7 @@ def _case(case: Case, setup_index: int, case_index: int, tsc_hz: int) -> Markup:
         _rounds(case),
         _ceiling(case),
         _drops(case),
+        _originated(case),
         areas(case, tsc_hz),
         trials,
     ]
@@ -167,6 +168,16 @@ def _drops(case: Case) -> Markup:
     return sheet(
         "Where packets were dropped, all valid trials", ("place", "reason", "packets", "share"), lines, 2
     )
+
+
+def _originated(case: Case) -> Markup | None:
+    made = summary.originated_by_place(case)
+    if not made:
+        return None
+    arrived = sum(trial.originated_arrived for trial in summary.measured(case) if trial.valid)
+    lines = [[one.place, numbers.count(one.packets)] for one in made]
+    title = f"Packets that functions made, all valid trials; {numbers.count(arrived)} reached the tester"
+    return sheet(title, ("place", "packets"), lines, 1)
 
 
 _AREAS = ("area", "kind", "core", "busy", "cycles a packet", "packets", "dropped")

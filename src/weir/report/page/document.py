@@ -134,7 +134,8 @@ def _evidence(result: Result) -> Iterator[PagePart]:
         yield PagePart(
             "Evidence",
             "Evidence",
-            "Every trial. Offered = delivered + drops + unaccounted; with any unaccounted it is invalid.",
+            "Every trial. Offered + made by functions = delivered + made and arrived + drops + unaccounted; "
+            "with any unaccounted it is invalid.",
             (cases.cases(result),),
         )
 

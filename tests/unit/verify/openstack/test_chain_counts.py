@@ -11,7 +11,7 @@ import pytest
 
 from weir.base.error import FabricError
 from weir.fabric import Counter
-from weir.measure.accounting import balance, counted
+from weir.measure.accounting import balance, seen
 from weir.measure.tester import Stream
 from weir.plan.attached import PORT
 from weir.protocol.ledger import Ledger, PortLedger
@@ -104,9 +104,9 @@ def lost(of: OneRun) -> tuple[dict[tuple[str, str], int], int]:
     """By place and reason; and what is not accounted for."""
     tester = SummingTester(of)
     counters = ChainCounters(tester, of.counters, of.functions)
-    before = counted(tester.ledger(), counters())
+    before = seen(tester.ledger(), counters())
     result = tester.run({0: 100.0}, 1.0, 0.3)
-    found = balance(before, counted(tester.ledger(), counters()), result, STREAMS)
+    found = balance(before, seen(tester.ledger(), counters()), result, STREAMS)
     return {(one.place, one.reason): one.packets for one in found.drops}, found.unaccounted
 
 
@@ -170,9 +170,9 @@ def test_what_was_lost_before_a_trial_is_not_lost_in_it() -> None:
     counters = ChainCounters(tester, of.counters, [])
     counters()
     tester.run({0: 100.0}, 1.0, 0.3)
-    before = counted(tester.ledger(), counters())
+    before = seen(tester.ledger(), counters())
     result = tester.run({0: 100.0}, 1.0, 0.3)
-    found = balance(before, counted(tester.ledger(), counters()), result, STREAMS)
+    found = balance(before, seen(tester.ledger(), counters()), result, STREAMS)
     assert [one.packets for one in found.drops] == [40]
     assert found.unaccounted == 0
 

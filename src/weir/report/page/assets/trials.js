@@ -11,10 +11,13 @@ const TRIAL_COLUMNS = [
   ['loss ratio', (trial) => share(trial.loss_ratio), 'n'],
   ['of counted', (trial) => (trial.counted ? share(countedLoss(trial)) : '–'), 'n'],
   ['queued', (trial) => (trial.backlog ? grouped(trial.backlog) : '0'), 'n'],
-  ['drops', (trial) => trial.drops.map((drop) => `${drop.place} ${drop.reason} ${grouped(drop.packets)}`).join('; '), 'wrap'],
+  ['drops', (trial) => [...trial.drops.map((drop) => `${drop.place} ${drop.reason} ${grouped(drop.packets)}`), ...made(trial)].join('; '), 'wrap'],
   ['cores away', (trial) => [...leftOut(trial), ...slowerTimes(trial)].join('; '), 'wrap'],
   ['verdict', (trial) => (trial.valid ? 'valid' : `invalid: ${trial.invalid_because.join('; ')}`), 'wrap'],
 ];
+
+// What functions made, which nobody offered.
+const made = (trial) => trial.originated.map((one) => `${one.place} made ${grouped(one.packets)} itself`);
 
 // Who had which core for how long; of older results the stalls, which nothing was left out for.
 function leftOut(trial) {

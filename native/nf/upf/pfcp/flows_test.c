@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rules by service data flow, as Scapy writes them: how they are read, and what they make of a
+ * session. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <arpa/inet.h>
+#include <cmocka.h>
+
+#include "testing/eal.h"
+#include "agent_fixture_test.h"
+#include "vectors_test.h"
+
+#define SPAN(message) ((struct pfcp_span){.at = (message), .bytes = sizeof(message)})
+
+static void
+filters_are_read_with_the_rule_that_they_are_of(void **state)
+{
+	const struct pfcp_rules *rules;
+	struct pfcp_request request;
+	struct pfcp_fault fault;
+
+	(void)state;
+	assert_int_equal(pfcp_request_read(SPAN(bearers), &request, &fault), PFCP_READ);
+	rules = &request.rules;
+	assert_int_equal(rules->pdr_count, 6);
+	assert_int_equal(rules->filter_count, 5);
+	assert_int_equal(rules->pdr[1].id, 1);
+	assert_int_equal(rules->pdr[1].precedence, 10);
+	assert_false(rules->pdr[1].has_qfi);
+	assert_true(rules->pdr[2].has_qfi);
+	assert_int_equal(rules->pdr[2].qfi, 6);
+
+	assert_int_equal(rules->filter[0].pdr_id, 1);
+	assert_true(rules->filter[0].has_id && !rules->filter[0].is_described);
+	assert_int_equal(rules->filter[2].pdr_id, 21);
+	assert_true(rules->filter[2].is_described);
+	assert_int_equal(rules->filter[2].id, 1);
+	assert_int_equal(rules->filter[2].filter.protocol, IPPROTO_UDP);
+	assert_int_equal(rules->filter[2].filter.network.ip, inet_addr("203.0.113.9"));
+	assert_int_equal(rules->filter[2].filter.network.range[0].first, 53);
+	assert_int_equal(rules->filter[4].pdr_id, 22);
+	assert_int_equal(rules->filter[4].filter.tos, 0xb8);
+	assert_int_equal(rules->filter[4].filter.tos_mask, 0xfc);
+}
+
+static const struct upf_rule *
+rule_at(const struct upf_session *session, bool out, unsigned int place)
+{
+	uint32_t at = session->rules[out];
+
+	for (; place > 0; place--)
+		at = function->rules[at].next;
+	assert_int_not_equal(at, 0);
+	return &function->rules[at];
+}
+
+static void
+rules_are_asked_by_precedence_and_keep_their_counts_when_that_changes(void **state)
+{
+	const struct upf_session *session;
+	const struct upf_rule *web;
+	uint64_t seid;
+
+	(void)state;
+	start_agent("100");
+	associate();
+	assert_int_equal(tell(SMF, SPAN(bearers)), PFCP_ACCEPTED);
+	seid = given_seid();
+	session = &function->sessions[upf_session_place_of_ue(function, inet_addr("10.46.0.1"))];
+	assert_int_equal(session->out_of.held_by, UPF_HELD_BY_RULES);
+	assert_int_equal(session->into.held_by, UPF_HELD_BY_RULES);
+	assert_int_equal(function->rules_used, 6);
+	for (unsigned int i = 0; i < 3; i++) {
+		assert_int_equal(rule_at(session, true, i)->id, 1 + i);
+		assert_int_equal(rule_at(session, false, i)->id, 21 + i);
+	}
+	/* A filter that has an ID alone is the one of the downlink. */
+	assert_int_equal(rule_at(session, true, 0)->match.filter[0].protocol, IPPROTO_UDP);
+	web = rule_at(session, false, 1);
+	assert_int_equal(web->flow.held_by, UPF_HELD_BY_GATE);
+	assert_int_equal(web->tunnel.qfi, 6);
+	((struct upf_rule *)(uintptr_t)web)->flow.passed.packets = 7;
+
+	assert_int_equal(tell(SMF, numbered(SPAN(web_goes_first), seid, 30)), PFCP_ACCEPTED);
+	assert_ptr_equal(rule_at(session, false, 0), web);
+	assert_int_equal(web->flow.passed.packets, 7);
+	assert_int_equal(web->flow.held_by, 0);
+	assert_int_equal(function->rules_used, 6);
+
+	assert_int_equal(tell(SMF, numbered(SPAN(one_flow_again), seid, 31)), PFCP_ACCEPTED);
+	assert_int_equal(session->rules[0] + session->rules[1] + function->rules_used, 0);
+	assert_int_equal(session->into.held_by, 0);
+	assert_int_equal(rte_be_to_cpu_32(session->tunnel.teid), 77);
+	assert_int_equal(function->ended[WEIR_INBOUND].packets, 7); /* what it counted stays */
+	check_sessions_agree();
+
+	assert_int_equal(tell(SMF, numbered(SPAN(deletion), seid, 32)), PFCP_ACCEPTED);
+	assert_int_equal(function->live, 0);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(filters_are_read_with_the_rule_that_they_are_of),
+		cmocka_unit_test(
+			rules_are_asked_by_precedence_and_keep_their_counts_when_that_changes),
+	};
+
+	return cmocka_run_group_tests_name("upf-pfcp-flows", tests, weir_test_eal, stop_agent);
+}

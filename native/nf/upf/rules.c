@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rules of sessions that have several in a direction: where they are kept, and which one a
+ * packet fits. */
+#include <string.h>
+
+#include <rte_malloc.h>
+
+#include "upf.h"
+
+int
+upf_rules_init(struct upf *upf)
+{
+	if (upf->rules_max == 0)
+		return 0;
+	upf->rules = rte_zmalloc("upf rules", (upf->rules_max + 1) * sizeof(*upf->rules),
+				 RTE_CACHE_LINE_SIZE);
+	if (upf->rules == NULL)
+		return -1;
+	for (uint32_t at = 1; at < upf->rules_max; at++)
+		upf->rules[at].next = at + 1;
+	upf->rules_free = 1;
+	return 0;
+}
+
+unsigned int
+upf_rules_of(const struct upf *upf, const struct upf_session *session)
+{
+	unsigned int count = 0;
+
+	for (unsigned int out = 0; out <= 1; out++) {
+		for (uint32_t at = session->rules[out]; at != 0; at = upf->rules[at].next)
+			count++;
+	}
+	return count;
+}
+
+/* Takes the rule of that number out of a list; 0: it is not there. */
+static uint32_t
+take_out(struct upf *upf, uint32_t *list, uint16_t id)
+{
+	for (uint32_t *at = list; *at != 0; at = &upf->rules[*at].next) {
+		const uint32_t found = *at;
+
+		if (upf->rules[found].id != id)
+			continue;
+		*at = upf->rules[found].next;
+		return found;
+	}
+	return 0;
+}
+
+static uint32_t
+take_free(struct upf *upf)
+{
+	const uint32_t at = upf->rules_free;
+
+	upf->rules_free = upf->rules[at].next;
+	upf->rules_used++;
+	return at;
+}
+
+static void
+give_back(struct upf *upf, uint32_t at, unsigned int direction)
+{
+	struct upf_rule *rule = &upf->rules[at];
+
+	upf->ended[direction].packets += rule->flow.passed.packets;
+	upf->ended[direction].bytes += rule->flow.passed.bytes;
+	memset(rule, 0, sizeof(*rule));
+	rule->next = upf->rules_free;
+	upf->rules_free = at;
+	upf->rules_used--;
+}
+
+/* Its counts stay, and what has passed at a rate that stays. */
+static void
+write_rule(const struct upf *upf, const struct upf_rule_wanted *wanted, struct upf_rule *rule)
+{
+	const struct upf_flow before = rule->flow;
+
+	rule->id = wanted->id;
+	rule->match = wanted->match;
+	upf_flow_set_mbr(&rule->flow, wanted->mbr_bps);
+	if (before.cycles_per_byte == rule->flow.cycles_per_byte)
+		rule->flow.due_tsc = before.due_tsc;
+	rule->flow.held_by &= UPF_HELD_BY_MBR;
+	if (wanted->drops)
+		rule->flow.held_by |= UPF_HELD_BY_ACTION;
+	if (wanted->is_closed)
+		rule->flow.held_by |= UPF_HELD_BY_GATE;
+	if (wanted->of_session)
+		rule->flow.held_by |= UPF_HELD_BY_SESSION;
+	weir_gtpu_lead(&rule->tunnel, &upf->outer, wanted->gnb_ip);
+	rule->tunnel.teid = rte_cpu_to_be_32(wanted->gnb_teid);
+	rule->tunnel.qfi = wanted->has_qfi_given ? wanted->qfi : (uint8_t)upf->qfi;
+}
+
+void
+upf_rules_replace(struct upf *upf, struct upf_session *session,
+		  const struct upf_rule_wanted *wanted, unsigned int count)
+{
+	uint32_t before[2] = {session->rules[0], session->rules[1]};
+	uint32_t kept[UPF_RULES_OF_SESSION_MAX];
+	uint32_t *end[2] = {&session->rules[0], &session->rules[1]};
+
+	for (unsigned int i = 0; i < count; i++)
+		kept[i] = take_out(upf, &before[wanted[i].direction == upf->out_of_way],
+				   wanted[i].id);
+	/* First what goes, so that there is room for what comes. */
+	for (unsigned int out = 0; out <= 1; out++) {
+		while (before[out] != 0) {
+			const uint32_t at = before[out];
+
+			before[out] = upf->rules[at].next;
+			give_back(upf, at, out ? upf->out_of_way : !upf->out_of_way);
+		}
+	}
+	session->rules[0] = session->rules[1] = 0;
+	for (unsigned int i = 0; i < count; i++) {
+		const uint32_t at = kept[i] != 0 ? kept[i] : take_free(upf);
+		const unsigned int out = wanted[i].direction == upf->out_of_way;
+
+		write_rule(upf, &wanted[i], &upf->rules[at]);
+		upf->rules[at].next = 0;
+		*end[out] = at;
+		end[out] = &upf->rules[at].next;
+	}
+}
+
+static bool
+fits(const struct upf_rule_match *match, const struct upf_filtered *packet, uint8_t qfi)
+{
+	if (match->qfi != WEIR_GTPU_NO_QFI && match->qfi != qfi)
+		return false;
+	for (unsigned int i = 0; i < match->filter_count; i++) {
+		if (upf_filter_fits(&match->filter[i], packet))
+			return true;
+	}
+	return match->filter_count == 0;
+}
+
+/* Both rates, its own and the session's, are asked before either has the packet. */
+static enum upf_drop
+admit(const struct upf *upf, struct upf_flow *flow, struct upf_flow *of_session, uint32_t bytes,
+      uint64_t now_tsc)
+{
+	const bool own = (flow->held_by & UPF_HELD_BY_MBR) != 0;
+	const bool shared = (flow->held_by & UPF_HELD_BY_SESSION) != 0 &&
+			    (of_session->held_by & UPF_HELD_BY_MBR) != 0;
+	uint64_t due = 0, due_of_session = 0;
+
+	if ((flow->held_by & UPF_HELD_BY_ACTION) != 0)
+		return UPF_DROP_BY_ACTION;
+	if ((flow->held_by & UPF_HELD_BY_GATE) != 0)
+		return UPF_DROP_GATE;
+	if ((own && !upf_is_below_mbr(upf, flow, bytes, now_tsc, &due)) ||
+	    (shared && !upf_is_below_mbr(upf, of_session, bytes, now_tsc, &due_of_session)))
+		return UPF_DROP_ABOVE_MBR;
+	if (own)
+		flow->due_tsc = due;
+	if (shared)
+		of_session->due_tsc = due_of_session;
+	weir_count(&flow->passed.packets, 1);
+	weir_count(&flow->passed.bytes, bytes);
+	return UPF_PASSES;
+}
+
+enum upf_drop
+upf_rules_admit(struct upf *upf, struct upf_session *session, bool out_of_tunnel,
+		const uint8_t *user, uint32_t room, uint8_t qfi, uint64_t now_tsc,
+		const struct weir_gtpu_tunnel **tunnel)
+{
+	const bool from_ue = out_of_tunnel == (upf->out_of_way == WEIR_OUTBOUND);
+	const struct upf_filtered packet = upf_filtered_read(user, room, from_ue);
+	const uint32_t bytes = rte_be_to_cpu_16(((const struct rte_ipv4_hdr *)user)->total_length);
+
+	for (uint32_t at = session->rules[out_of_tunnel]; at != 0; at = upf->rules[at].next) {
+		struct upf_rule *rule = &upf->rules[at];
+
+		if (!fits(&rule->match, &packet, qfi))
+			continue;
+		if (tunnel != NULL)
+			*tunnel = &rule->tunnel;
+		return admit(upf, &rule->flow, upf_session_flow(session, out_of_tunnel), bytes,
+			     now_tsc);
+	}
+	return UPF_DROP_NO_RULE;
+}
