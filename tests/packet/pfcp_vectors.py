@@ -341,6 +341,10 @@ def text() -> str:
         "/* PFCP messages as Scapy writes them: python -m tests.packet.pfcp_vectors */",
         "#include <stdint.h>",
         "",
+        '#include "read.h"',
+        "",
+        "#define SPAN(message) ((struct pfcp_span){.at = (message), .bytes = sizeof(message)})",
+        "",
         "/* clang-format off */",
     ]
     for name, message in {**requests(), **responses()}.items():

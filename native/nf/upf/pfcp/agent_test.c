@@ -13,7 +13,6 @@
 #include "agent_fixture_test.h"
 #include "vectors_test.h"
 
-#define SPAN(message) ((struct pfcp_span){.at = (message), .bytes = sizeof(message)})
 #define STRANGER ((struct pfcp_peer){.ip = RTE_BE32(0xc00002fe), .port = 8805})
 
 /* Where the session of the vectors' UE is. */

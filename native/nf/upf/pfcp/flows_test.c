@@ -13,8 +13,6 @@
 #include "agent_fixture_test.h"
 #include "vectors_test.h"
 
-#define SPAN(message) ((struct pfcp_span){.at = (message), .bytes = sizeof(message)})
-
 static void
 filters_are_read_with_the_rule_that_they_are_of(void **state)
 {

@@ -2,6 +2,10 @@
 /* PFCP messages as Scapy writes them: python -m tests.packet.pfcp_vectors */
 #include <stdint.h>
 
+#include "read.h"
+
+#define SPAN(message) ((struct pfcp_span){.at = (message), .bytes = sizeof(message)})
+
 /* clang-format off */
 
 static const uint8_t heartbeat[] = {

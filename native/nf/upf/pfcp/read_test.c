@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PFCP is read as Scapy wrote it, and written as Scapy writes it. */
+/* PFCP is read as Scapy wrote it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,9 +10,6 @@
 
 #include "request.h"
 #include "vectors_test.h"
-#include "write.h"
-
-#define SPAN(message) ((struct pfcp_span){.at = (message), .bytes = sizeof(message)})
 
 static struct pfcp_request
 read_whole(struct pfcp_span message)
@@ -254,70 +251,6 @@ more_rules_than_there_is_room_for_are_refused(void **state)
 	assert_int_equal(fault.cause, PFCP_NO_RESOURCES);
 }
 
-static void
-assert_written(struct pfcp_writer *writer, struct pfcp_span expected)
-{
-	assert_true(pfcp_end(writer));
-	assert_int_equal(writer->bytes, expected.bytes);
-	assert_memory_equal(writer->message, expected.at, expected.bytes);
-}
-
-static void
-responses_are_written_as_scapy_writes_them(void **state)
-{
-	static const uint8_t upf[] = {0, 192, 0, 2, 101};
-	static const uint8_t f_seid[] = {2,    0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee,
-					 0xff, 0x01, 192,  0,	 2,    101};
-	static const uint8_t f_teid[] = {1, 0xca, 0xfe, 0, 1, 192, 0, 2, 101};
-	const uint64_t cp_seid = 0x1122334455667788, nobody = 0;
-	struct pfcp_writer writer;
-	size_t group;
-
-	(void)state;
-	pfcp_begin(&writer, PFCP_HEARTBEAT_RESPONSE, NULL, 1);
-	pfcp_put_number(&writer, PFCP_IE_RECOVERY_TIME_STAMP, 3900000000u, 4);
-	assert_written(&writer, SPAN(heartbeat_response));
-
-	pfcp_begin(&writer, PFCP_ASSOCIATION_SETUP_RESPONSE, NULL, 2);
-	pfcp_put_bytes(&writer, PFCP_IE_NODE_ID, upf, sizeof(upf));
-	pfcp_put_number(&writer, PFCP_IE_CAUSE, PFCP_ACCEPTED, 1);
-	pfcp_put_number(&writer, PFCP_IE_RECOVERY_TIME_STAMP, 3900000000u, 4);
-	pfcp_put_number(&writer, PFCP_IE_UP_FUNCTION_FEATURES, PFCP_FEATURE_FTUP << 8, 2);
-	assert_written(&writer, SPAN(association_setup_response));
-
-	pfcp_begin(&writer, PFCP_SESSION_ESTABLISHMENT_RESPONSE, &cp_seid, 0x010203);
-	pfcp_put_bytes(&writer, PFCP_IE_NODE_ID, upf, sizeof(upf));
-	pfcp_put_number(&writer, PFCP_IE_CAUSE, PFCP_ACCEPTED, 1);
-	pfcp_put_bytes(&writer, PFCP_IE_F_SEID, f_seid, sizeof(f_seid));
-	group = pfcp_group_begin(&writer, PFCP_IE_CREATED_PDR);
-	pfcp_put_number(&writer, PFCP_IE_PDR_ID, 1, 2);
-	pfcp_put_bytes(&writer, PFCP_IE_F_TEID, f_teid, sizeof(f_teid));
-	pfcp_group_end(&writer, group);
-	assert_written(&writer, SPAN(establishment_response));
-
-	pfcp_begin(&writer, PFCP_SESSION_ESTABLISHMENT_RESPONSE, &nobody, 7);
-	pfcp_put_bytes(&writer, PFCP_IE_NODE_ID, upf, sizeof(upf));
-	pfcp_put_number(&writer, PFCP_IE_CAUSE, PFCP_MANDATORY_IE_MISSING, 1);
-	pfcp_put_number(&writer, PFCP_IE_OFFENDING_IE, PFCP_IE_F_SEID, 2);
-	assert_written(&writer, SPAN(refusal));
-}
-
-static void
-what_does_not_fit_is_not_sent(void **state)
-{
-	static const uint8_t value[PFCP_RESPONSE_BYTES_MAX];
-	struct pfcp_writer writer;
-
-	(void)state;
-	pfcp_begin(&writer, PFCP_HEARTBEAT_RESPONSE, NULL, 1);
-	pfcp_put_bytes(&writer, PFCP_IE_NODE_ID, value, sizeof(value) - writer.bytes - 4);
-	assert_true(pfcp_end(&writer));
-	assert_int_equal(writer.bytes, PFCP_RESPONSE_BYTES_MAX);
-	pfcp_put_number(&writer, PFCP_IE_CAUSE, PFCP_ACCEPTED, 1);
-	assert_false(pfcp_end(&writer));
-	assert_int_equal(writer.bytes, PFCP_RESPONSE_BYTES_MAX);
-}
-
 int
 main(void)
 {
@@ -330,9 +263,7 @@ main(void)
 		cmocka_unit_test(elements_that_nobody_knows_are_left_out_and_a_second_one_is_too),
 		cmocka_unit_test(what_is_no_request_is_ignored_and_another_version_is_told),
 		cmocka_unit_test(more_rules_than_there_is_room_for_are_refused),
-		cmocka_unit_test(responses_are_written_as_scapy_writes_them),
-		cmocka_unit_test(what_does_not_fit_is_not_sent),
 	};
 
-	return cmocka_run_group_tests_name("upf-pfcp", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("upf-pfcp-read", tests, NULL, NULL);
 }
