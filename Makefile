@@ -237,8 +237,16 @@ deb: build/.packages-release wheels ## the Debian packages weir and weir-dp, int
 man: .venv/.ready-dev ## manual pages of the commands, into build/man
 	@$(PYTHON) -m tools.docs --man build/man
 
+build/.packages-container: packages-container.apt tools/install-packages | build/.packages
+	@tools/install-packages packages-container.apt
+	@touch $@
+
+.PHONY: container
+container: build/.packages-container ## the container of what is committed, as weir-test, on a bare Debian 12 of the archive; as root, half an hour
+	@$(SUDO) tools/build-container weir-test
+
 .PHONY: release-check
-release-check: setup build/.packages-release build/.packages-dev .venv/.ready-dev wheel deb man ## all that a release must pass besides make test test-long: packages installed and tried
+release-check: setup build/.packages-release build/.packages-dev .venv/.ready-dev wheel deb container man ## all that a release must pass besides make test test-long: packages installed and tried
 	@mandoc -T lint -W warning build/man/*.1
 	@$(SUDO) $(PYTHON) -m pytest tests/contract/test_versions.py
 	@$(SUDO) $(PYTHON) -m pytest -m slow tests/installation

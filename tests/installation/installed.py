@@ -15,7 +15,8 @@ DIST = ROOT / "build" / "dist"
 """Where `make wheel` and `make deb` put what they build."""
 WHEELS = ROOT / "build" / "wheels"
 """The libraries of requirements.lock, from `make wheels`."""
-_THROWAWAY = Path(__file__).with_name("throwaway-root")
+OVER_THIS_MACHINE = (str(Path(__file__).with_name("throwaway-root")), str(ROOT))
+"""This machine's files, without this source."""
 # 1: no rate, where others have the cores. Packets are accounted for all the same.
 _WHOLE_TRIAL = """\
 weir examples --copy labs >&2
@@ -35,10 +36,12 @@ class Said:
     err: str
 
 
-def commanded(script: str, folder: Path, path: Sequence[Path] = ()) -> Said:
+def commanded(
+    script: str, folder: Path, path: Sequence[Path] = (), inside: Sequence[str] = OVER_THIS_MACHINE
+) -> Said:
     """What a shell says that runs it as root, where this source is not and what it writes is thrown away.
 
-    `path`: folders that the PATH begins with. AssertionError with all that was said, if a command fails.
+    `path`: folders that the PATH begins with. `inside`: words before the command, which put it there. AssertionError with all that was said, if a command fails.
     """
     clean = {
         "HOME": str(folder),
@@ -47,7 +50,7 @@ def commanded(script: str, folder: Path, path: Sequence[Path] = ()) -> Said:
         "PATH": os.pathsep.join([*map(str, path), "/usr/sbin", "/usr/bin", "/sbin", "/bin"]),
     }
     done = subprocess.run(
-        [str(_THROWAWAY), str(ROOT), "bash", "-euo", "pipefail", "-c", script],
+        [*inside, "bash", "-euo", "pipefail", "-c", script],
         cwd=folder,
         env=clean,
         capture_output=True,
@@ -60,9 +63,14 @@ def commanded(script: str, folder: Path, path: Sequence[Path] = ()) -> Said:
     return Said(done.stdout, done.stderr)
 
 
-def check_measuring(folder: Path, before: str = "", path: Sequence[Path] = ()) -> None:
+def check_measuring(
+    folder: Path,
+    before: str = "",
+    path: Sequence[Path] = (),
+    inside: Sequence[str] = OVER_THIS_MACHINE,
+) -> None:
     """It validates, measures and reports an example of its own, and every packet is accounted for."""
-    said = commanded(f"{before}\n{_WHOLE_TRIAL}", folder, path)
+    said = commanded(f"{before}\n{_WHOLE_TRIAL}", folder, path, inside)
     (setup,) = json.loads(said.out)["setups"]
     (case,) = setup["cases"]
     assert (setup["technology"], setup["chain"], case["frame"], case["problem"]) == (
