@@ -41,7 +41,8 @@ def commanded(
 ) -> Said:
     """What a shell says that runs it as root, where this source is not and what it writes is thrown away.
 
-    `path`: folders that the PATH begins with. `inside`: words before the command, which put it there. AssertionError with all that was said, if a command fails.
+    `path`: folders that the PATH begins with. `inside`: words before the command, which put it there.
+    AssertionError with all that was said, if a command fails.
     """
     clean = {
         "HOME": str(folder),
