@@ -36,7 +36,11 @@ def test_it_measures_an_example_of_its_own(tmp_path: Path) -> None:
 
 
 def test_it_has_the_native_programs_of_its_version_and_an_open_vswitch_with_dpdk(tmp_path: Path) -> None:
-    lines = commanded("weir --version; ovs-vswitchd --version", tmp_path, inside=INSIDE).out.splitlines()
+    lines = commanded(
+        "weir --version; /usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk --version",
+        tmp_path,
+        inside=INSIDE,
+    ).out.splitlines()
     assert [line.split()[:2] for line in lines[:3]] == [
         [name, __version__] for name in ("weir", "weir-dp", "weir-lean")
     ]
