@@ -18,17 +18,19 @@ IMAGE = "localhost/weir-test"
 INSIDE = (str(Path(__file__).with_name("in-container")), IMAGE)
 
 
-def _is_built() -> bool:
-    if shutil.which("buildah") is None:
-        return False
-    return subprocess.run(["buildah", "inspect", IMAGE], capture_output=True, check=False).returncode == 0
-
-
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(os.geteuid() != 0, reason="mounts what is in the image: run as root"),
-    pytest.mark.skipif(not _is_built(), reason="the container is not built: make container"),
 ]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def built() -> None:
+    if shutil.which("buildah") is not None:
+        done = subprocess.run(["buildah", "inspect", IMAGE], capture_output=True, check=False)
+        if done.returncode == 0:
+            return
+    pytest.skip("the container is not built: make container")
 
 
 def test_it_measures_an_example_of_its_own(tmp_path: Path) -> None:
