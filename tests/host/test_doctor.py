@@ -147,7 +147,7 @@ def test_cpus_that_weir_tune_keeps_count_as_its_own(tmp_path: Path) -> None:
         (Probes(namespaces=False), "error", "root may not make network namespaces"),
         (Probes(links={"veth": False}), "error", "this kernel makes no veth"),
         (Probes(packet_sockets=False), "error", "this kernel makes no AF_PACKET socket"),
-        (Probes(ovs_datapath=False), "note", "no Open vSwitch datapath in the kernel"),
+        (Probes(ovs_datapath=False), "note", "no datapath of it in the kernel"),
         (Probes(kvm="hangs"), "warning", "/dev/kvm exists, but a guest of one instruction hangs"),
         (Probes(kvm="absent"), "note", "no /dev/kvm"),
         (Probes(kvm="works"), "ok", f"runs a guest of one instruction ({NEVER_RUN})"),

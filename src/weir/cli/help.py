@@ -27,6 +27,12 @@ class Command(TyperCommand):
 class Group(TyperGroup):
     """Commands, each in a line, under the name of their group."""
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """A name that is near one of another time is not said to be that one."""
+        if args and args[0] not in self.commands:
+            self.commands = {name: one for name, one in self.commands.items() if not one.hidden}
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         """Groups in the order of their first commands, all names as wide as the widest."""
         shown = {name: one for name, one in self.commands.items() if not one.hidden}

@@ -23,6 +23,8 @@ BUSY_SHARE = 0.5
 """Of a case's time: where others had so much of it, a case without a rate says nothing about the system."""
 BUSY_CASES = 3
 """After so many such cases in a row it is said that a run may be ended."""
+LOG_S = 60.0
+"""After so long without a line, a log gets one: nobody could tell a long case from one that hangs."""
 LONGER_SHARE = 0.1
 """Of a case's usual time: what one that takes longer than that is expected to take yet."""
 
@@ -39,6 +41,8 @@ class Progress:
         self._setup = ""
         self._what = ""
         self._trials = 0
+        self._case_trials = self._invalid = 0  # of the case under way
+        self._said_s = clock()
         self._cases = self._finished = self._busy = 0
         self._began_s = self._last_s = 0.0
         self._until_s: float | None = None
@@ -57,6 +61,7 @@ class Progress:
     def say(self, text: str) -> None:
         """A line that stays."""
         self._console.print(text, markup=False, soft_wrap=not self._console.is_terminal)
+        self._said_s = self._clock()
 
     def planned(self, cases: int, budget_s: float | None = None) -> None:
         """A run of so many begins, each round's counted by itself, and perhaps with a limit."""
@@ -79,6 +84,8 @@ class Progress:
             self._show(f"{event.frame}: {event.phase} {event.step} of {event.steps}")
         elif isinstance(event, TrialFinished):
             self._trials += 1
+            self._case_trials += 1
+            self._invalid += not event.trial.valid
             self._show(self._what)
         elif isinstance(event, GoalFound):
             self._show(f"{event.frame}: {event.throughput.goal} {event.throughput.status}")
@@ -86,6 +93,7 @@ class Progress:
     def case(self, case: Case) -> None:
         """A finished case."""
         self._finished += 1
+        self._case_trials = self._invalid = 0
         self._last_s = self._clock()
         found = ", ".join(
             f"{one.goal} {rates.mpps(one, ' to ')}" if one.load_pps else f"{one.goal} {one.status}"
@@ -109,10 +117,21 @@ class Progress:
 
     def _show(self, what: str) -> None:
         self._what = what
-        if self._status is not None:
-            trials = f"{self._trials} {'trial' if self._trials == 1 else 'trials'}"
+        if self._status is None:
+            if self._clock() - self._said_s >= LOG_S:
+                self.say(self._still())
+        else:
+            trials = _trials(self._trials)
             counts = "; ".join(part for part in (trials, self._place(self._finished + 1)) if part)
             self._status.update(f"{self._setup}, {what} ({counts})")
+
+    def _still(self) -> str:
+        """Where a case is that takes long, and how many of its trials are of no use."""
+        place = self._place(self._finished + 1)
+        trials = _trials(self._case_trials)
+        of_no_use = f", {self._invalid} of them invalid" if self._invalid else ""
+        before = f"[{place}] " if place else ""
+        return f"{before}{self._setup}, still at {self._what} ({trials}{of_no_use})"
 
     def _place(self, number: int) -> str:
         """ "3/32, ~5 min left": no estimate before the first is finished; nothing of those that are measured
@@ -130,6 +149,10 @@ class Progress:
         if self._until_s is not None and self._until_s < self._clock() + left_s:
             return f"{said}, the budget ends in ~{rough(self._until_s - self._clock())}"
         return f"{said}, ~{rough(left_s)} left"
+
+
+def _trials(count: int) -> str:
+    return f"{count} {'trial' if count == 1 else 'trials'}"
 
 
 def _busy_share(case: Case) -> float:

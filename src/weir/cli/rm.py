@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from weir.base.words import counted
 from weir.cli.exits import USAGE, CommandError, printable
 from weir.cli.ls import ended
 from weir.cli.selecting import Factors, Filters, Hosts, Labs, RunNames, Since, Tags, Until, chosen
@@ -40,7 +41,7 @@ def rm(
         found = chosen(database, runs, Filters(lab, factor, since, until, host, tag))
         for run in found[:SHOWN] if not dry_run else found:
             how = f" ({ended(run)})" if ended(run) else ""
-            print(printable(f"{run.id}  {run.started_at}  {run.trials} trials{how}"))
+            print(printable(f"{run.id}  {run.started_at}  {counted(run.trials, 'trial')}{how}"))
         if dry_run:
             return
         if len(found) > SHOWN:
@@ -50,6 +51,7 @@ def rm(
                 raise CommandError(
                     "nothing was removed: nobody is there to ask; --yes removes without", USAGE
                 )
-            typer.confirm(f"Remove these {len(found)} runs for good?", abort=True)
+            what = "this run" if len(found) == 1 else f"these {len(found)} runs"
+            typer.confirm(f"Remove {what} for good?", abort=True)
         editing.remove(database, [run.number for run in found])
-        print(f"{len(found)} runs removed")
+        print(f"{counted(len(found), 'run')} removed")

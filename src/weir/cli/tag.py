@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from weir.base.words import counted
 from weir.cli.selecting import Factors, Filters, Hosts, Labs, RunNames, Since, Tags, Until, chosen
 from weir.cli.stored import StoreLocation
 
@@ -36,7 +37,9 @@ def tag(
         found = chosen(database, runs, Filters(lab, factor, since, until, host, tagged))
         numbers = [run.number for run in found]
         if remove:
-            print(f"{editing.untag(database, numbers, tags)} tags taken away, of {len(found)} runs")
+            taken = counted(editing.untag(database, numbers, tags), "tag")
+            print(f"{taken} taken away, of {counted(len(found), 'run')}")
         else:
             editing.tag(database, numbers, tags)
-            print(f"{len(found)} runs have {', '.join(tags)}")
+            have = "has" if len(found) == 1 else "have"
+            print(f"{counted(len(found), 'run')} {have} {', '.join(tags)}")

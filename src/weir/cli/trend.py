@@ -79,11 +79,15 @@ def trend(
 
 def _found(lab: str, filters: Filters, last: int, smallest: float, place: str | None) -> Trend:
     from weir.comparison.trend import trend as of_figures
-    from weir.store import history
+    from weir.store import history, listing
     from weir.store.database import Database
 
     with Database(place, reading=True) as store:
         known = history.figures(store, filters.selection(), last)
         if not known:
-            raise CommandError(f"{store.name} has no finished run of {lab} with a rate or delay", USAGE)
+            others = ", ".join(sorted(one.name for one in listing.labs(store)))
+            there = f"; it has runs of {others}" if others else ""
+            raise CommandError(
+                f"{store.name} has no finished run of {lab} with a rate or delay{there}", USAGE
+            )
     return of_figures(lab, known, smallest)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 
+from weir.base.words import counted
 from weir.report import numbers
 from weir.report.summary import frame_label
 from weir.results.trend import Series, Trend, TrendChange
@@ -23,8 +24,8 @@ def plain(trend: Trend) -> str:
     changed = sum(bool(one.changes) for one in trend.series)
     worse = sum(one.regressed for one in trend.series)
     lines = [
-        f"{trend.lab}: {trend.runs} runs, {len(trend.series)} figures: {worse} on a worse level than before,"
-        f" {changed - worse} changed otherwise."
+        f"{trend.lab}: {counted(trend.runs, 'run')}, {counted(len(trend.series), 'figure')}: "
+        f"{worse} on a worse level than before, {changed - worse} changed otherwise."
     ]
     for one in trend.series:
         lines += ["", *_series(one)]
@@ -33,11 +34,11 @@ def plain(trend: Trend) -> str:
 
 def _series(one: Series) -> Iterator[str]:
     mark = "WORSE  " if one.regressed else ""
-    yield f"{mark}{name(one)}: {_value(one, one.level)}{_band(one)}, {one.runs} runs"
+    yield f"{mark}{name(one)}: {_value(one, one.level)}{_band(one)}, {counted(one.runs, 'run')}"
     for change in reversed(one.changes):
         yield f"  {sentence(one, change)}"
     if one.left_out:
-        yield f"  {one.left_out} runs left out: in a worse state of the machine, or bounds"
+        yield f"  {counted(one.left_out, 'run')} left out: in a worse state of the machine, or bounds"
 
 
 def _band(one: Series) -> str:

@@ -158,9 +158,9 @@ def kernel(facts: Facts) -> Iterator[Finding]:
         )  # fmt: skip
     if probes.ovs_datapath is False:
         yield Finding(
-            subject="kernel", severity="note", what="no Open vSwitch datapath in the kernel",
+            subject="Open vSwitch", severity="note", what="no datapath of it in the kernel",
             cost="`ovs` runs its userspace datapath, which is slower, and results say so",
-            mend="modprobe openvswitch",
+            mend="a kernel with the module openvswitch: this one has none, or is kept from loading it",
         )  # fmt: skip
     if fine:
         yield Finding(subject="kernel", severity="ok", what=facts.software.kernel)

@@ -240,9 +240,10 @@ class Facts(FixedRecord):
         return tuple(sorted({*self.cpus.allowed, *(cpu for cpus in kept for cpu in cpus)}))
 
     def polling_cpus(self) -> tuple[int, ...]:
-        """Where Weir would poll: on isolated CPUs if there are any, else on all usable but the first."""
+        """Where Weir would poll: on isolated CPUs if there are any, else on all usable but the first; it
+        is spared where two others are left."""
         usable = self.usable_cpus()
-        return tuple(sorted(self.isolation.alone())) or usable[1:] or usable
+        return tuple(sorted(self.isolation.alone())) or (usable[1:] if len(usable) > 2 else usable)
 
 
 def shortfalls(facts: Facts) -> dict[str, str]:

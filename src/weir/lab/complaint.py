@@ -169,7 +169,8 @@ def _wanted(path: KeyPath, root: Schema) -> str:
     kinds = dict.fromkeys(
         _kind(option, schema) for option in _options(schema, root) if option.get("type") != "null"
     )
-    text = " or ".join(kinds) if len(kinds) < 3 else "one of these"
+    *most, last = kinds
+    text = f"{', '.join(most)} or {last}" if most else last
     what, _, _ = schema.get("description", "").partition(";")
     return f"{text} ({what})" if what else text
 

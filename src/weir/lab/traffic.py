@@ -87,7 +87,9 @@ class Traffic(LabSection):
         "where the capture is replayed, always",
     )
     capture: Capture | None = Field(
-        default=None, description="frames of capture files; absent: all frames are generated"
+        default=None,
+        description="frames of capture files, such as {left: {file: clients.pcap}}; absent: all are "
+        "generated",
     )
     connections: Connections | None = Field(
         default=None,

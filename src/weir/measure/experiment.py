@@ -53,6 +53,8 @@ def undisturbed_pps(probe: Trial) -> tuple[float, float]:
 
 
 ABOVE_SENT = 1.1
+POINTS_IN_VAIN = 3
+"""Of the curve, after a search that found nothing: where others have the cores no other point will do."""
 
 
 class SearchedCase(OneCase):
@@ -86,7 +88,11 @@ class SearchedCase(OneCase):
         highest = max((one.load_pps for one in self.throughput if one.load_pps), default=None)
         loads = curve_loads_pps(self._measure.curve, highest, limits_pps[1])
         self._curve = curve(
-            self.runner, self._measure.curve, loads, lambda step, steps: self.phase("curve", step, steps)
+            self.runner,
+            self._measure.curve,
+            loads,
+            lambda step, steps: self.phase("curve", step, steps),
+            give_up=bool(self._measure.goals) and highest is None,
         )
         if self._measure.latency is not None:
             self._delays = delays(
@@ -180,11 +186,19 @@ def curve_loads_pps(options: CurveOptions, throughput_pps: float | None, highest
 
 
 def curve(
-    runner: TrialRunner, options: CurveOptions, loads_pps: list[float], on_point: Callable[[int, int], None]
+    runner: TrialRunner,
+    options: CurveOptions,
+    loads_pps: list[float],
+    on_point: Callable[[int, int], None],
+    *,
+    give_up: bool = False,
 ) -> list[Trial]:
-    """One trial a load, repeated while invalid; one that stays invalid is in the curve as such."""
+    """One trial a load, repeated while invalid; one that stays invalid is in the curve as such. `give_up`: it
+    ends where none of the first few is valid."""
     points: list[Trial] = []
     for index, load_pps in enumerate(loads_pps):
+        if give_up and index == POINTS_IN_VAIN and not any(point.valid for point in points):
+            break
         on_point(index + 1, len(loads_pps))
         points.append(runner.valid("curve", load_pps, options.duration_s).trial)
     return points

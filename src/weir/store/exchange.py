@@ -231,6 +231,9 @@ def _understood(read: Callable[[], Any], where: str) -> Any:
         raise ImportFileError(f"{where}: {error}") from error
     except ValidationError as error:
         raise ImportFileError(f"{where}: no result of Weir: {fault_text(error)}") from error
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise ImportFileError(f"{where}: no result of Weir: it is no JSON from {place} on") from error
     except RecursionError as error:
         raise ImportFileError(f"{where}: nested too deeply for a result of Weir") from error
     except (ValueError, AttributeError, KeyError, TypeError) as error:

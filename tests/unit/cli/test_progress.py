@@ -174,3 +174,37 @@ def test_an_estimate_has_no_digit_that_it_has_not(seconds: float, said: str) -> 
 )
 def test_a_range_of_times_is_said_in_the_words_of_its_ends(seconds: tuple[float, float], said: str) -> None:
     assert span(*seconds) == said
+
+
+def test_in_a_log_a_case_that_takes_long_says_each_minute_where_it_is_and_what_of_it_is_of_no_use() -> None:
+    watched = Watched()
+    watched.progress.setup("PVP direct")
+    watched.progress.event(PhaseStarted("64", "latency", 1, 2))
+    finished = trial_finished()
+    invalid = TrialFinished("64", 64.0, finished.trial.model_copy(update={"valid": False}))
+    for event in (finished, invalid, invalid):
+        watched.now_s += 19.9
+        watched.progress.event(event)
+    assert not watched.said()
+    watched.now_s += 0.5
+    watched.progress.event(finished)
+    assert watched.said() == "[1/32] PVP direct, still at 64: latency 1 of 2 (4 trials, 2 of them invalid)"
+    watched.now_s += 59
+    watched.progress.event(finished)
+    assert watched.said().count("still at") == 1
+    watched.now_s += 1
+    watched.progress.event(finished)
+    assert watched.said().count("still at") == 2
+    watched.finish()
+    watched.progress.setup("PVP direct")
+    watched.now_s += 61
+    watched.progress.event(PhaseStarted("1518", "warm-up"))
+    assert watched.said().endswith("still at 1518: warm-up 1 of 1 (0 trials)")
+
+
+def test_on_a_terminal_the_moving_line_says_it() -> None:
+    watched = Watched(terminal=True)
+    watched.progress.event(PhaseStarted("64", "latency", 1, 2))
+    watched.now_s += 600
+    watched.progress.event(trial_finished())
+    assert "still at" not in watched.said()

@@ -137,7 +137,7 @@ def test_it_is_told_in_words_as_junit_and_as_annotations(store: str, tmp_path: P
     )
     assert "\nWORSE  direct PVP 64 NDR on alpha: " in text
     assert "worse, since alpha-30 of 2026-02-03, Weir 0.1+gnew (before: 0.1+gold)" in text
-    assert "1 runs left out" in text
+    assert "1 run left out" in text
     file = tmp_path / "trend.xml"
     said("switching", "-f", "junit", "-o", str(file), store=store)
     suite = ET.parse(file).getroot()

@@ -62,6 +62,16 @@ def test_the_curve_runs_from_a_low_load_to_beyond_the_throughput() -> None:
     assert case.curve[-1].loss_ratio > 0.1
 
 
+def test_the_curve_ends_early_where_no_trial_counts_and_the_search_found_nothing() -> None:
+    never = Misbehaviour(unaccounted=5)
+    case = measured(SimulatedDut(STEADY, tester_max_pps=5e6, wrong=never), [])[0]
+    assert [one.load_pps for one in case.throughput] == [None, None]
+    assert [trial.valid for trial in case.curve] == [False] * 3
+    without_goals = QUICK.model_copy(update={"goals": []})
+    (case, _) = measured(SimulatedDut(STEADY, tester_max_pps=5e6, wrong=never), [], without_goals)
+    assert len(case.curve) == 5
+
+
 def test_the_curve_stays_below_what_the_tester_can_send() -> None:
     assert curve_loads_pps(CurveOptions(points=3, lowest=0.1), 10.0, 12.0) == pytest.approx([1.2, 6.6, 12.0])
     assert curve_loads_pps(CurveOptions(points=1), None, 12.0) == [12.0]

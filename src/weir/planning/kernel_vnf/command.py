@@ -66,7 +66,10 @@ def predict(
     parameters: ParameterSource = "table-2",
     as_json: AsJson = False,
 ) -> None:
-    """Predict what one configuration carries. For each number of flows and frame size."""
+    """Predict what one configuration carries. For each number of flows and frame size.
+
+    Needs --cpu-ghz, --cores, --link, --frame and --flows.
+    """
     from weir.planning.kernel_vnf import ranking, table
 
     asked = _question(
@@ -97,6 +100,8 @@ def rank(
     as_json: AsJson = False,
 ) -> None:
     """Rank all configurations that fit, best first. The fastest, or the smallest for a rate; and why.
+
+    Needs --cpu-ghz, --cores, --link, --frame and --flows.
 
     Exit code 1 if nothing carries the rate.
     """

@@ -28,6 +28,8 @@ CLOCK_FROM_S = 3600.0
 """How long a run must be for its end to be told by the clock."""
 BUSY = 0.5
 """Load average from which others' programs are named beside the time that is expected."""
+FULL_SHARE = 0.5
+"""Of the CPUs: from such a load on most trials are disturbed, lengthened and repeated."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,7 @@ def planned(plan: Planned, before: Sequence[float]) -> str:
     lab, compared = plan.lab, plan.compared
 
     frames = ", ".join(str(frame) for frame in lab.traffic.frames)
-    lines = [f"{lab.title or lab.name}: nothing was measured; of each, with frames of {frames}:"]
+    lines = [f"{lab.title or lab.name}: would measure each of these, with frames of {frames}:"]
     whys = {(way.name, chain.name): refused(way, chain) for way in compared for chain in way.lab.chains()}
     reasons = set(whys.values())
     same = reasons.pop() if len(reasons) == 1 else None
@@ -227,4 +229,8 @@ def _beside() -> str:
     load, cpus = os.getloadavg()[0], len(os.sched_getaffinity(0))
     if load < BUSY:
         return ""
-    return f"; longer beside the programs that run here now (load {load:.1f} on {cpus} CPUs)"
+    how = "several times as long" if load > FULL_SHARE * cpus else "longer"
+    return (
+        f"; {how} beside the programs that run here now (load {load:.1f} on {cpus} CPUs; "
+        "`weir doctor` names them)"
+    )
