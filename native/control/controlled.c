@@ -48,6 +48,15 @@ change(void *of, const struct weir_command *command, const void *arguments,
 	return weir_stages_change(one->stages, one->count, command, arguments, error);
 }
 
+static void
+visit(void *of, void (*with)(const void *state, void *argument), void *argument)
+{
+	const struct controlled *one = of;
+
+	for (unsigned int i = 0; i < one->count; i++)
+		with(one->stages[i].stage->state, argument);
+}
+
 struct wanted {
 	struct weir_controller_address address;
 	int fd;
@@ -125,7 +134,7 @@ weir_controlled_open(const struct weir_named_stage *stages, unsigned int count, 
 		return -1;
 	one->fd = wanted.fd;
 	one->begun = controller->begin(stages[0].stage->state,
-				       (struct weir_controller_way){change, one}, "stage", error);
+				       (struct weir_controller_way){change, visit, one}, "stage", error);
 	if (one->begun == NULL) {
 		close(one->fd);
 		return -1;
@@ -133,6 +142,17 @@ weir_controlled_open(const struct weir_named_stage *stages, unsigned int count, 
 	controlled_count++;
 	weir_dataplane.before_areas_go = close_all;
 	return 0;
+}
+
+/* What cannot be sent is as what is lost on its way. */
+static void
+say(const struct controlled *one, struct weir_controller_address to, const uint8_t *datagram,
+    size_t bytes)
+{
+	const struct sockaddr_in at = {
+		.sin_family = AF_INET, .sin_addr.s_addr = to.ip, .sin_port = to.port};
+
+	sendto(one->fd, datagram, bytes, 0, (const struct sockaddr *)&at, sizeof(at));
 }
 
 void
@@ -156,9 +176,38 @@ weir_controlled_serve(unsigned int index)
 			one->begun,
 			(struct weir_controller_address){from.sin_addr.s_addr, from.sin_port},
 			datagram, RTE_MIN((size_t)bytes, sizeof(datagram)), &answer);
-		/* One that cannot be sent is as one that is lost on its way. */
 		if (answer_bytes > 0)
-			sendto(one->fd, answer, answer_bytes, 0, (struct sockaddr *)&from,
-			       from_bytes);
+			say(one,
+			    (struct weir_controller_address){from.sin_addr.s_addr, from.sin_port},
+			    answer, answer_bytes);
+	}
+}
+
+int
+weir_controlled_wait_ms(void)
+{
+	for (unsigned int i = 0; i < controlled_count; i++) {
+		if (controlled[i].nf->controller->due != NULL)
+			return WEIR_CONTROLLER_MS;
+	}
+	return -1;
+}
+
+void
+weir_controlled_speak(void)
+{
+	for (unsigned int i = 0; i < controlled_count; i++) {
+		const struct controlled *one = &controlled[i];
+
+		for (unsigned int said = 0;
+		     one->nf->controller->due != NULL && said < DATAGRAMS_AT_ONCE; said++) {
+			struct weir_controller_address to;
+			const uint8_t *datagram;
+			const size_t bytes = one->nf->controller->due(one->begun, &to, &datagram);
+
+			if (bytes == 0)
+				break;
+			say(one, to, datagram, bytes);
+		}
 	}
 }

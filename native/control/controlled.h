@@ -17,5 +17,10 @@ unsigned int weir_controlled_count(void);
 /* Of one below the count: its socket, and what to do when it can be read. */
 int weir_controlled_fd(unsigned int index);
 void weir_controlled_serve(unsigned int index);
+/* How long to wait for what comes before weir_controlled_speak() is called, at the most; -1: for
+ * ever. */
+int weir_controlled_wait_ms(void);
+/* Sends what functions have to say without being asked. */
+void weir_controlled_speak(void);
 
 #endif

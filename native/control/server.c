@@ -55,6 +55,17 @@ listen_on(const char *path, struct weir_error *error)
 	return fd;
 }
 
+/* For how long nothing else need be done, at the most; -1: for ever. */
+static int
+wait_ms(void)
+{
+	const int speaks_ms = weir_controlled_wait_ms();
+
+	if (!weir_clocks_follow())
+		return speaks_ms;
+	return speaks_ms < 0 ? WEIR_CLOCK_FOLLOW_MS : RTE_MIN(speaks_ms, WEIR_CLOCK_FOLLOW_MS);
+}
+
 int
 weir_serve(const char *path, struct weir_error *error)
 {
@@ -81,8 +92,7 @@ weir_serve(const char *path, struct weir_error *error)
 		for (unsigned int i = 0; i < sockets; i++)
 			polled[count + 2 + i] =
 				(struct pollfd){.fd = weir_controlled_fd(i), .events = POLLIN};
-		if (poll(polled, count + 2 + sockets,
-			 weir_clocks_follow() ? WEIR_CLOCK_FOLLOW_MS : -1) < 0)
+		if (poll(polled, count + 2 + sockets, wait_ms()) < 0)
 			continue;
 		if (polled[0].revents != 0)
 			break;
@@ -95,6 +105,7 @@ weir_serve(const char *path, struct weir_error *error)
 			    !weir_client_serve(&clients[i], weir_answer))
 				forget(i);
 		}
+		weir_controlled_speak();
 		if (polled[1].revents != 0) {
 			int fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC);
 

@@ -14,13 +14,18 @@
 
 #include "error.h"
 
+#define WEIR_CONTROLLER_MS 10
+
 struct weir_command;
 
-/* Changes all states of the function as a command does, or none: -1 with `error`. `arguments` are
- * those of the command's prepare(). */
+/* Of all states of the function, one a worker. */
 struct weir_controller_way {
+	/* Changes them as a command does, or none: -1 with `error`. `arguments` are those of the
+	 * command's prepare(). */
 	int (*change)(void *of, const struct weir_command *command, const void *arguments,
 		      struct weir_error *error);
+	/* Shows each of them, which its worker may be writing. */
+	void (*visit)(void *of, void (*with)(const void *state, void *argument), void *argument);
 	void *of;
 };
 
@@ -39,6 +44,10 @@ struct weir_controller {
 	/* One datagram. How many bytes answer it, at `*answer` until the next call; 0: none. */
 	size_t (*take)(void *begun, struct weir_controller_address from, const uint8_t *datagram,
 		       size_t bytes, const uint8_t **answer);
+	/* A datagram that nobody asked for and whose time has come: its bytes, `to` whom, at
+	 * `*datagram` until the next call; 0: there is none. It is asked every WEIR_CONTROLLER_MS
+	 * and more often. NULL: it never has one. */
+	size_t (*due)(void *begun, struct weir_controller_address *to, const uint8_t **datagram);
 	void (*end)(void *begun);
 };
 

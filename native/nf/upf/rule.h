@@ -10,6 +10,7 @@
 /* Of a session, both directions together. */
 #define UPF_RULES_OF_SESSION_MAX 16
 #define UPF_FILTERS_MAX 4
+#define UPF_USAGES_OF_RULE_MAX 4
 
 /* Which packets: in that QoS flow, if one is given, and of one of the filters, if there are any. */
 struct upf_rule_match {
@@ -23,9 +24,15 @@ struct upf_rule {
 	struct weir_gtpu_tunnel tunnel; /* of what enters one */
 	uint32_t next;			/* the one that is asked if this does not fit; 0: none */
 	uint16_t id;
+	uint32_t usage[UPF_USAGES_OF_RULE_MAX]; /* which count what it passes; the first 0 ends them */
 	struct upf_rule_match match;
 } __rte_cache_aligned;
 static_assert(sizeof(struct upf_rule) == 320, "as the option says");
+
+/* What several rules have passed together, each way: bytes of IP packets. It only grows. */
+struct upf_usage {
+	struct weir_counter passed[2]; /* by direction */
+};
 
 /* What a rule is to be. */
 struct upf_rule_wanted {
@@ -37,6 +44,7 @@ struct upf_rule_wanted {
 	uint8_t qfi;	    /* that what enters its tunnel carries */
 	uint32_t gnb_ip;    /* network byte order */
 	uint32_t gnb_teid;
+	uint32_t usage[UPF_USAGES_OF_RULE_MAX];
 	uint64_t mbr_bps; /* its own; 0: none */
 	struct upf_rule_match match;
 };

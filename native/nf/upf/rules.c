@@ -14,7 +14,9 @@ upf_rules_init(struct upf *upf)
 		return 0;
 	upf->rules = rte_zmalloc("upf rules", (upf->rules_max + 1) * sizeof(*upf->rules),
 				 RTE_CACHE_LINE_SIZE);
-	if (upf->rules == NULL)
+	upf->usages = rte_zmalloc("upf usages", (upf->rules_max + 1) * sizeof(*upf->usages),
+				  RTE_CACHE_LINE_SIZE);
+	if (upf->rules == NULL || upf->usages == NULL)
 		return -1;
 	for (uint32_t at = 1; at < upf->rules_max; at++)
 		upf->rules[at].next = at + 1;
@@ -93,6 +95,7 @@ write_rule(const struct upf *upf, const struct upf_rule_wanted *wanted, struct u
 	weir_gtpu_lead(&rule->tunnel, &upf->outer, wanted->gnb_ip);
 	rule->tunnel.teid = rte_cpu_to_be_32(wanted->gnb_teid);
 	rule->tunnel.qfi = wanted->has_qfi_given ? wanted->qfi : (uint8_t)upf->qfi;
+	memcpy(rule->usage, wanted->usage, sizeof(rule->usage));
 }
 
 void
@@ -139,6 +142,17 @@ fits(const struct upf_rule_match *match, const struct upf_filtered *packet, uint
 	return match->filter_count == 0;
 }
 
+static void
+count_usage(struct upf *upf, const struct upf_rule *rule, unsigned int direction, uint32_t bytes)
+{
+	for (unsigned int i = 0; i < UPF_USAGES_OF_RULE_MAX && rule->usage[i] != 0; i++) {
+		struct weir_counter *passed = &upf->usages[rule->usage[i]].passed[direction];
+
+		weir_count(&passed->packets, 1);
+		weir_count(&passed->bytes, bytes);
+	}
+}
+
 /* Both rates, its own and the session's, are asked before either has the packet. */
 static enum upf_drop
 admit(const struct upf *upf, struct upf_flow *flow, struct upf_flow *of_session, uint32_t bytes,
@@ -176,13 +190,17 @@ upf_rules_admit(struct upf *upf, struct upf_session *session, bool out_of_tunnel
 
 	for (uint32_t at = session->rules[out_of_tunnel]; at != 0; at = upf->rules[at].next) {
 		struct upf_rule *rule = &upf->rules[at];
+		enum upf_drop reason;
 
 		if (!fits(&rule->match, &packet, qfi))
 			continue;
 		if (tunnel != NULL)
 			*tunnel = &rule->tunnel;
-		return admit(upf, &rule->flow, upf_session_flow(session, out_of_tunnel), bytes,
-			     now_tsc);
+		reason = admit(upf, &rule->flow, upf_session_flow(session, out_of_tunnel), bytes,
+			       now_tsc);
+		if (reason == UPF_PASSES)
+			count_usage(upf, rule, from_ue ? WEIR_OUTBOUND : WEIR_INBOUND, bytes);
+		return reason;
 	}
 	return UPF_DROP_NO_RULE;
 }

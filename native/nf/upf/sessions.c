@@ -175,6 +175,7 @@ upf_sessions_fini(struct upf *upf)
 {
 	weir_flow_table_free(upf->by_ue);
 	rte_free(upf->rules);
+	rte_free(upf->usages);
 	rte_free(upf->sessions);
 	rte_free(upf->asked);
 }

@@ -21,7 +21,9 @@ pfcp_agent_create(const struct upf *upf, struct pfcp_way way, uint32_t node_ip,
 	agent->recovery_time_s = recovery_time_s;
 	agent->sessions = calloc(upf->capacity, sizeof(agent->sessions[0]));
 	agent->replies = pfcp_replies_create();
-	if (pfcp_places_init(&agent->places, upf) && agent->sessions != NULL &&
+	if (pfcp_places_init(&agent->places, upf) &&
+	    pfcp_slots_init(&agent->slots, upf->rules_max) &&
+	    pfcp_reports_init(&agent->reports, upf->capacity) && agent->sessions != NULL &&
 	    agent->replies != NULL)
 		return agent;
 	pfcp_agent_free(agent);
@@ -34,6 +36,8 @@ pfcp_agent_free(struct pfcp_agent *agent)
 	if (agent == NULL)
 		return;
 	pfcp_replies_free(agent->replies);
+	pfcp_reports_fini(&agent->reports);
+	free(agent->slots.slot);
 	free(agent->places.place);
 	for (uint32_t place = 0; agent->sessions != NULL && place < agent->upf->capacity; place++)
 		free(agent->sessions[place].kept);
@@ -63,7 +67,7 @@ pfcp_agent_session_bytes(void)
 	/* One flow each way, at a rate. */
 	const struct pfcp_rules rules = {.pdr_count = 2, .far_count = 2, .qer_count = 1};
 
-	return sizeof(struct pfcp_session) + sizeof(uint32_t) + pfcp_kept_bytes(&rules);
+	return sizeof(struct pfcp_session) + 2 * sizeof(uint32_t) + pfcp_kept_bytes(&rules);
 }
 
 /* Responses: table 7.4.4.2-1 and those of clauses 7.5.3, 7.5.5 and 7.5.7. */
@@ -158,6 +162,7 @@ take_session_request(struct pfcp_agent *agent, uint8_t association,
 		establishes ? NULL : pfcp_session_of(agent, association, request->seid);
 	uint64_t cp_seid = session != NULL ? session->cp_seid : request->cp_seid;
 
+	agent->told.count = 0;
 	if (!establishes && session == NULL) {
 		cp_seid = 0; /* clause 7.2.2.4.2 */
 		pfcp_fails(fault, PFCP_SESSION_NOT_FOUND, 0);
@@ -177,8 +182,12 @@ take_session_request(struct pfcp_agent *agent, uint8_t association,
 		return;
 	if (establishes)
 		put_f_seid(response, session->up_seid, agent->node_ip);
-	if (request->message != PFCP_SESSION_DELETION_REQUEST)
-		put_created(response, &request->rules, session->teid, agent->upf->own_ip);
+	if (request->message == PFCP_SESSION_DELETION_REQUEST) {
+		pfcp_put_usages(response, PFCP_IE_USAGE_REPORT_OF_DELETION, &agent->told);
+		return;
+	}
+	put_created(response, &request->rules, session->teid, agent->upf->own_ip);
+	pfcp_put_usages(response, PFCP_IE_USAGE_REPORT_OF_MODIFICATION, &agent->told);
 }
 
 static void
@@ -210,8 +219,15 @@ pfcp_agent_take(struct pfcp_agent *agent, struct pfcp_peer from, struct pfcp_spa
 	const struct pfcp_writer *before;
 	struct pfcp_writer *response;
 	struct pfcp_request request;
-	const enum pfcp_reading reading = pfcp_request_read(message, &request, &fault);
+	enum pfcp_reading reading;
+	struct pfcp_header header;
 
+	if (association != PFCP_NOBODY && pfcp_header_read(message, &header) &&
+	    header.version == PFCP_VERSION && header.message == PFCP_SESSION_REPORT_RESPONSE) {
+		pfcp_reports_answered(agent, from, &header);
+		return NULL;
+	}
+	reading = pfcp_request_read(message, &request, &fault);
 	if (reading == PFCP_IGNORED) {
 		agent->counts.malformed++;
 		return NULL;

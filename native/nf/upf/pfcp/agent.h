@@ -24,6 +24,9 @@ void pfcp_agent_free(struct pfcp_agent *agent);
 const struct pfcp_writer *pfcp_agent_take(struct pfcp_agent *agent, struct pfcp_peer from,
 					  struct pfcp_span message);
 
+/* A message whose time has come, and `to` whom, until the next call; NULL: there is none now. */
+const struct pfcp_writer *pfcp_agent_due(struct pfcp_agent *agent, struct pfcp_peer *to);
+
 const struct pfcp_counts *pfcp_agent_counts(const struct pfcp_agent *agent);
 unsigned int pfcp_agent_associations(const struct pfcp_agent *agent);
 /* What it keeps of a session beside the function: one with a rule each way. */

@@ -59,6 +59,38 @@ names(const struct pfcp_pdr *pdr, uint32_t qer_id)
 	return false;
 }
 
+/* Where what the rule passes is counted. */
+static bool
+read_usage(const struct pfcp_rules *rules, const struct pfcp_pdr *pdr,
+	   uint32_t usage[UPF_USAGES_OF_RULE_MAX], struct pfcp_fault *fault)
+{
+	for (unsigned int i = 0; i < pdr->urr_count; i++) {
+		unsigned int at = 0;
+
+		while (at < rules->urr_count && rules->urr[at].id != pdr->urr_id[i])
+			at++;
+		if (at == rules->urr_count)
+			return pfcp_fails(fault, PFCP_RULE_FAILURE, PFCP_IE_URR_ID);
+		usage[i] = rules->urr[at].meter.slot;
+	}
+	return true;
+}
+
+/* What it reports at is there. */
+static bool
+check_urr(const struct pfcp_urr *urr, struct pfcp_fault *fault)
+{
+	if ((urr->triggers & PFCP_PERIODIC) != 0 && !urr->has_period)
+		return pfcp_fails(fault, PFCP_CONDITIONAL_IE_MISSING, PFCP_IE_MEASUREMENT_PERIOD);
+	if ((urr->triggers & PFCP_AT_VOLUME) != 0 &&
+	    !(urr->has_volume && (urr->method & PFCP_VOLUME) != 0))
+		return pfcp_fails(fault, PFCP_CONDITIONAL_IE_MISSING, PFCP_IE_VOLUME_THRESHOLD);
+	if ((urr->triggers & PFCP_AT_TIME) != 0 &&
+	    !(urr->has_time && (urr->method & PFCP_DURATION) != 0))
+		return pfcp_fails(fault, PFCP_CONDITIONAL_IE_MISSING, PFCP_IE_TIME_THRESHOLD);
+	return true;
+}
+
 /* The QER whose rate several rules of that direction have together, as a session's AMBR; NULL:
  * there is none. False: there are two. */
 static bool
@@ -154,7 +186,8 @@ write_rule(const struct pfcp_rules *rules, const struct pfcp_pdr *pdr,
 	rule->gnb_ip = treatment->gnb_ip;
 	rule->gnb_teid = treatment->gnb_teid;
 	rule->mbr_bps = treatment->mbr_bps;
-	return read_match(rules, pdr, &rule->match, fault);
+	return read_usage(rules, pdr, rule->usage, fault) &&
+	       read_match(rules, pdr, &rule->match, fault);
 }
 
 /* The place of each rule in the order in which they are asked: those of one precedence as they
@@ -195,7 +228,8 @@ read_way(const struct pfcp_rules *rules, unsigned int way, const unsigned int pl
 		const bool is_of_way = way_of(&rules->pdr[i]) == way;
 
 		count += is_of_way;
-		filtered |= is_of_way && has_filters(rules, &rules->pdr[i]);
+		filtered |= is_of_way && (has_filters(rules, &rules->pdr[i]) ||
+					  rules->pdr[i].urr_count > 0);
 	}
 	filtered |= count > 1;
 	if (!find_shared(rules, way, &shared, fault))
@@ -235,6 +269,10 @@ pfcp_rules_mean(const struct pfcp_rules *rules, uint32_t teid, struct pfcp_meani
 	}
 	for (unsigned int i = 0; i < rules->pdr_count; i++) {
 		if (!check_pdr(&rules->pdr[i], teid, &wanted->session, fault))
+			return false;
+	}
+	for (unsigned int i = 0; i < rules->urr_count; i++) {
+		if (!check_urr(&rules->urr[i], fault))
 			return false;
 	}
 	order(rules, places);

@@ -6,8 +6,8 @@
 
 /* One kind of rule behind the other. */
 struct pfcp_kept {
-	uint8_t pdr_count, far_count, qer_count, filter_count;
-	uint8_t rules[];
+	uint8_t pdr_count, far_count, qer_count, filter_count, urr_count;
+	struct pfcp_urr urr[]; /* and behind them the others */
 };
 
 size_t
@@ -15,7 +15,8 @@ pfcp_kept_bytes(const struct pfcp_rules *rules)
 {
 	return sizeof(struct pfcp_kept) + rules->pdr_count * sizeof(rules->pdr[0]) +
 	       rules->far_count * sizeof(rules->far[0]) + rules->qer_count * sizeof(rules->qer[0]) +
-	       rules->filter_count * sizeof(rules->filter[0]);
+	       rules->filter_count * sizeof(rules->filter[0]) +
+	       rules->urr_count * sizeof(rules->urr[0]);
 }
 
 static uint8_t *
@@ -37,7 +38,9 @@ pfcp_rules_keep(const struct pfcp_rules *rules)
 	kept->far_count = (uint8_t)rules->far_count;
 	kept->qer_count = (uint8_t)rules->qer_count;
 	kept->filter_count = (uint8_t)rules->filter_count;
-	at = put(kept->rules, rules->pdr, rules->pdr_count * sizeof(rules->pdr[0]));
+	kept->urr_count = (uint8_t)rules->urr_count;
+	at = put((uint8_t *)kept->urr, rules->urr, rules->urr_count * sizeof(rules->urr[0]));
+	at = put(at, rules->pdr, rules->pdr_count * sizeof(rules->pdr[0]));
 	at = put(at, rules->far, rules->far_count * sizeof(rules->far[0]));
 	at = put(at, rules->qer, rules->qer_count * sizeof(rules->qer[0]));
 	put(at, rules->filter, rules->filter_count * sizeof(rules->filter[0]));
@@ -60,8 +63,17 @@ pfcp_rules_restore(const struct pfcp_kept *kept, struct pfcp_rules *rules)
 	rules->far_count = kept->far_count;
 	rules->qer_count = kept->qer_count;
 	rules->filter_count = kept->filter_count;
-	at = get(kept->rules, rules->pdr, rules->pdr_count * sizeof(rules->pdr[0]));
+	rules->urr_count = kept->urr_count;
+	at = get((const uint8_t *)kept->urr, rules->urr, rules->urr_count * sizeof(rules->urr[0]));
+	at = get(at, rules->pdr, rules->pdr_count * sizeof(rules->pdr[0]));
 	at = get(at, rules->far, rules->far_count * sizeof(rules->far[0]));
 	at = get(at, rules->qer, rules->qer_count * sizeof(rules->qer[0]));
 	get(at, rules->filter, rules->filter_count * sizeof(rules->filter[0]));
+}
+
+struct pfcp_urr *
+pfcp_kept_urrs(struct pfcp_kept *kept, unsigned int *count)
+{
+	*count = kept->urr_count;
+	return kept->urr;
 }

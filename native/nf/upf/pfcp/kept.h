@@ -12,5 +12,7 @@ struct pfcp_kept *pfcp_rules_keep(const struct pfcp_rules *rules);
 void pfcp_rules_restore(const struct pfcp_kept *kept, struct pfcp_rules *rules);
 /* Of rules that are so many. */
 size_t pfcp_kept_bytes(const struct pfcp_rules *rules);
+/* Its usage reporting rules, which what they have measured is written to. */
+struct pfcp_urr *pfcp_kept_urrs(struct pfcp_kept *kept, unsigned int *count);
 
 #endif

@@ -11,6 +11,7 @@
 
 struct n4 {
 	struct upf *upf;
+	uint64_t began_ms, began_by_clock_ms; /* since 1900; of a clock that nobody sets */
 	struct weir_controller_way way;
 	struct pfcp_agent *agent;
 };
@@ -46,6 +47,49 @@ change(void *of, struct upf_changes *changes)
 	return n4->way.change(n4->way.of, &change_command, changes, &error) == 0;
 }
 
+struct count {
+	uint32_t slot;
+	struct weir_counter *sum; /* by direction */
+};
+
+static void
+add_usage(const void *state, void *argument)
+{
+	const struct count *count = argument;
+	const struct upf_usage *usage = &((const struct upf *)state)->usages[count->slot];
+
+	for (unsigned int way = WEIR_OUTBOUND; way <= WEIR_INBOUND; way++) {
+		count->sum[way].packets += weir_counted(&usage->passed[way].packets);
+		count->sum[way].bytes += weir_counted(&usage->passed[way].bytes);
+	}
+}
+
+static void
+count(void *of, uint32_t slot, struct weir_counter sum[2])
+{
+	const struct n4 *n4 = of;
+	struct count count = {slot, sum};
+
+	n4->way.visit(n4->way.of, add_usage, &count);
+}
+
+static uint64_t
+clock_ms(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static uint64_t
+now_ms(void *of)
+{
+	const struct n4 *n4 = of;
+
+	return n4->began_ms + clock_ms(CLOCK_MONOTONIC) - n4->began_by_clock_ms;
+}
+
 static bool
 address(const void *state, struct weir_controller_address *address)
 {
@@ -63,9 +107,13 @@ begin(void *state, struct weir_controller_way way, const char *where, struct wei
 	struct n4 *n4 = calloc(1, sizeof(*n4));
 
 	if (n4 != NULL) {
-		*n4 = (struct n4){.upf = upf, .way = way};
-		n4->agent = pfcp_agent_create(upf, (struct pfcp_way){change, n4}, upf->n4_ip,
-					      (uint32_t)time(NULL) + UNIX_EPOCH_SINCE_1900_S);
+		*n4 = (struct n4){.upf = upf,
+				  .way = way,
+				  .began_ms = clock_ms(CLOCK_REALTIME) +
+					      1000ull * UNIX_EPOCH_SINCE_1900_S,
+				  .began_by_clock_ms = clock_ms(CLOCK_MONOTONIC)};
+		n4->agent = pfcp_agent_create(upf, (struct pfcp_way){change, count, now_ms, n4},
+					      upf->n4_ip, (uint32_t)(n4->began_ms / 1000));
 	}
 	if (n4 == NULL || n4->agent == NULL) {
 		free(n4);
@@ -91,6 +139,20 @@ take(void *begun, struct weir_controller_address from, const uint8_t *datagram, 
 	return response->bytes;
 }
 
+static size_t
+due(void *begun, struct weir_controller_address *to, const uint8_t **datagram)
+{
+	const struct n4 *n4 = begun;
+	struct pfcp_peer peer;
+	const struct pfcp_writer *message = pfcp_agent_due(n4->agent, &peer);
+
+	if (message == NULL)
+		return 0;
+	*to = (struct weir_controller_address){peer.ip, peer.port};
+	*datagram = message->message;
+	return message->bytes;
+}
+
 static void
 end(void *begun)
 {
@@ -105,6 +167,7 @@ const struct weir_controller upf_n4 = {
 	.address = address,
 	.begin = begin,
 	.take = take,
+	.due = due,
 	.end = end,
 };
 
@@ -146,4 +209,9 @@ upf_n4_report(const struct upf *upf, struct weir_report *report)
 	report->figure(report, "n4_repeated", counts->repeated);
 	report->figure(report, "n4_not_associated", counts->not_associated);
 	report->figure(report, "n4_malformed", counts->malformed);
+	report->figure(report, "n4_reports", counts->reports);
+	report->figure(report, "n4_reports_accepted", counts->reports_accepted);
+	report->figure(report, "n4_reports_refused", counts->reports_refused);
+	report->figure(report, "n4_reports_repeated", counts->reports_repeated);
+	report->figure(report, "n4_reports_unanswered", counts->reports_unanswered);
 }

@@ -69,5 +69,6 @@ pfcp_dissociate(struct pfcp_agent *agent, uint8_t association)
 		if (session->up_seid != 0 && session->association == association)
 			pfcp_session_delete(agent, session);
 	}
+	pfcp_reports_forget(&agent->reports, agent->associations[association].ip);
 	agent->associations[association].ip = 0;
 }

@@ -226,6 +226,17 @@ read_pdr_qer_id(struct pfcp_span value, void *group, struct pfcp_fault *fault)
 	return true;
 }
 
+static bool
+read_pdr_urr_id(struct pfcp_span value, void *group, struct pfcp_fault *fault)
+{
+	struct pfcp_pdr *pdr = group;
+
+	if (pdr->urr_count == PFCP_URRS_OF_PDR_MAX)
+		return pfcp_fails(fault, PFCP_NO_RESOURCES, PFCP_IE_URR_ID);
+	pdr->urr_id[pdr->urr_count++] = (uint32_t)pfcp_number(value.at, 4);
+	return true;
+}
+
 /* Creating needs all of these, updating and removing the first alone. */
 #define PDR_ROWS(creates)                                                                          \
 	{                                                                                          \
@@ -236,6 +247,7 @@ read_pdr_qer_id(struct pfcp_span value, void *group, struct pfcp_fault *fault)
 			 read_outer_header_removal},                                               \
 			{PFCP_IE_FAR_ID, 4, false, false, read_pdr_far_id},                        \
 			{PFCP_IE_QER_ID, 4, false, true, read_pdr_qer_id},                         \
+			{PFCP_IE_URR_ID, 4, false, true, read_pdr_urr_id},                         \
 	}
 
 bool

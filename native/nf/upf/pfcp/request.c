@@ -53,12 +53,34 @@ read_f_seid(struct pfcp_span value, void *group, struct pfcp_fault *fault)
 RULE(create_pdr, pfcp_pdr_read, PFCP_CREATE)
 RULE(create_far, pfcp_far_read, PFCP_CREATE)
 RULE(create_qer, pfcp_qer_read, PFCP_CREATE)
+RULE(create_urr, pfcp_urr_read, PFCP_CREATE)
 RULE(update_pdr, pfcp_pdr_read, PFCP_UPDATE)
 RULE(update_far, pfcp_far_read, PFCP_UPDATE)
 RULE(update_qer, pfcp_qer_read, PFCP_UPDATE)
+RULE(update_urr, pfcp_urr_read, PFCP_UPDATE)
 RULE(remove_pdr, pfcp_pdr_read, PFCP_REMOVE)
 RULE(remove_far, pfcp_far_read, PFCP_REMOVE)
 RULE(remove_qer, pfcp_qer_read, PFCP_REMOVE)
+RULE(remove_urr, pfcp_urr_read, PFCP_REMOVE)
+
+static bool
+query_urr(struct pfcp_span value, void *group, struct pfcp_fault *fault)
+{
+	struct pfcp_request *request = group;
+
+	if (request->query_count == PFCP_URRS_MAX)
+		return pfcp_fails(fault, PFCP_NO_RESOURCES, PFCP_IE_QUERY_URR);
+	return pfcp_queried_urr_read(value, &request->queried[request->query_count++], fault);
+}
+
+/* The other flags are of what this function does not have. */
+static bool
+read_flags(struct pfcp_span value, void *group, struct pfcp_fault *fault)
+{
+	(void)fault;
+	((struct pfcp_request *)group)->queries_all = (value.at[0] & PFCP_QUERIES_ALL) != 0;
+	return true;
+}
 
 static const struct pfcp_row heartbeat[] = {
 	{PFCP_IE_RECOVERY_TIME_STAMP, 4, true, false, read_recovery_time},
@@ -79,6 +101,7 @@ static const struct pfcp_row establishment[] = {
 	{PFCP_IE_CREATE_PDR, 0, true, true, create_pdr},
 	{PFCP_IE_CREATE_FAR, 0, true, true, create_far},
 	{PFCP_IE_CREATE_QER, 0, false, true, create_qer},
+	{PFCP_IE_CREATE_URR, 0, false, true, create_urr},
 };
 
 static const struct pfcp_row modification[] = {
@@ -86,12 +109,17 @@ static const struct pfcp_row modification[] = {
 	{PFCP_IE_CREATE_PDR, 0, false, true, create_pdr},
 	{PFCP_IE_CREATE_FAR, 0, false, true, create_far},
 	{PFCP_IE_CREATE_QER, 0, false, true, create_qer},
+	{PFCP_IE_CREATE_URR, 0, false, true, create_urr},
 	{PFCP_IE_UPDATE_PDR, 0, false, true, update_pdr},
 	{PFCP_IE_UPDATE_FAR, 0, false, true, update_far},
 	{PFCP_IE_UPDATE_QER, 0, false, true, update_qer},
+	{PFCP_IE_UPDATE_URR, 0, false, true, update_urr},
 	{PFCP_IE_REMOVE_PDR, 0, false, true, remove_pdr},
 	{PFCP_IE_REMOVE_FAR, 0, false, true, remove_far},
 	{PFCP_IE_REMOVE_QER, 0, false, true, remove_qer},
+	{PFCP_IE_REMOVE_URR, 0, false, true, remove_urr},
+	{PFCP_IE_QUERY_URR, 0, false, true, query_urr},
+	{PFCP_IE_SMREQ_FLAGS, 1, false, false, read_flags},
 };
 
 /* What each request may have. */

@@ -18,6 +18,10 @@ struct pfcp_request {
 	uint64_t cp_seid;
 	uint32_t cp_ip; /* network byte order */
 	struct pfcp_rules rules;
+	/* Usage reporting rules that a modification queries. */
+	bool queries_all;
+	uint8_t query_count;
+	uint32_t queried[PFCP_URRS_MAX];
 };
 
 enum pfcp_reading {

@@ -11,6 +11,8 @@
 #define PFCP_RULES_MAX UPF_RULES_OF_SESSION_MAX
 #define PFCP_FILTERS_MAX 16 /* of all packet detection rules together */
 #define PFCP_QERS_OF_PDR_MAX 2
+#define PFCP_URRS_MAX 8
+#define PFCP_URRS_OF_PDR_MAX UPF_USAGES_OF_RULE_MAX
 
 enum pfcp_rule_change { PFCP_CREATE, PFCP_UPDATE, PFCP_REMOVE };
 
@@ -46,6 +48,8 @@ struct pfcp_pdr {
 	struct pfcp_span pdi; /* points into the message; of no use later */
 	uint32_t far_id;
 	uint32_t qer_id[PFCP_QERS_OF_PDR_MAX];
+	uint8_t urr_count; /* 0: none is given */
+	uint32_t urr_id[PFCP_URRS_OF_PDR_MAX];
 };
 
 /* A forwarding action rule. */
@@ -69,12 +73,36 @@ struct pfcp_qer {
 	uint8_t qfi;
 };
 
+/* Where the usage of a usage reporting rule is counted, and what of it is in no report yet. */
+struct pfcp_meter {
+	uint32_t slot;		    /* of the function's usages; 0: none yet */
+	uint32_t sequence;	    /* of the next report */
+	uint64_t reported_bytes[2]; /* by direction: what the slot had counted at the last one */
+	/* Since 1900: when the last report was, or the rule came; the period began; time that is
+	 * counted began, 0: it has not. */
+	uint64_t began_ms, period_began_ms, time_began_ms;
+};
+
+/* A usage reporting rule. */
+struct pfcp_urr {
+	enum pfcp_rule_change change;
+	uint32_t id;
+	bool has_method, has_triggers, has_period, has_volume, has_time, has_information;
+	bool starts_at_once;   /* time counts before the first packet, too */
+	uint8_t method;	       /* bits of enum pfcp_method */
+	uint32_t triggers;     /* bits of enum pfcp_trigger */
+	uint32_t period_s, time_threshold_s;
+	uint64_t volume_threshold_bytes[PFCP_VOLUMES]; /* UINT64_MAX: none */
+	struct pfcp_meter meter;
+};
+
 struct pfcp_rules {
-	unsigned int pdr_count, far_count, qer_count, filter_count;
+	unsigned int pdr_count, far_count, qer_count, filter_count, urr_count;
 	struct pfcp_pdr pdr[PFCP_RULES_MAX];
 	struct pfcp_far far[PFCP_RULES_MAX];
 	struct pfcp_qer qer[PFCP_RULES_MAX];
 	struct pfcp_sdf filter[PFCP_FILTERS_MAX];
+	struct pfcp_urr urr[PFCP_URRS_MAX];
 };
 
 /* The rule of one element of a session request. `value`: that of the element. */
@@ -84,5 +112,9 @@ bool pfcp_far_read(struct pfcp_span value, enum pfcp_rule_change change, struct 
 		   struct pfcp_fault *fault);
 bool pfcp_qer_read(struct pfcp_span value, enum pfcp_rule_change change, struct pfcp_rules *rules,
 		   struct pfcp_fault *fault);
+bool pfcp_urr_read(struct pfcp_span value, enum pfcp_rule_change change, struct pfcp_rules *rules,
+		   struct pfcp_fault *fault);
+/* The number in the element of a rule that is queried. */
+bool pfcp_queried_urr_read(struct pfcp_span value, uint32_t *id, struct pfcp_fault *fault);
 
 #endif

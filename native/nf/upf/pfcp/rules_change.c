@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a request makes of the rules that a session has (TS 29.244, clause 7.5.4). */
+#include <string.h>
+
 #include "bearer.h"
 
 static void
@@ -26,8 +28,11 @@ update_pdr(struct pfcp_pdr *pdr, const struct pfcp_pdr *by)
 	}
 	if (by->qer_count > 0) {
 		pdr->qer_count = by->qer_count;
-		for (unsigned int i = 0; i < by->qer_count; i++)
-			pdr->qer_id[i] = by->qer_id[i];
+		memcpy(pdr->qer_id, by->qer_id, sizeof(pdr->qer_id));
+	}
+	if (by->urr_count > 0) {
+		pdr->urr_count = by->urr_count;
+		memcpy(pdr->urr_id, by->urr_id, sizeof(pdr->urr_id));
 	}
 }
 
@@ -66,8 +71,33 @@ update_qer(struct pfcp_qer *qer, const struct pfcp_qer *by)
 	}
 }
 
+/* What is measured stays. */
+static void
+update_urr(struct pfcp_urr *urr, const struct pfcp_urr *by)
+{
+	if (by->has_method)
+		urr->method = by->method;
+	if (by->has_triggers)
+		urr->triggers = by->triggers;
+	if (by->has_period) {
+		urr->has_period = true;
+		urr->period_s = by->period_s;
+	}
+	if (by->has_volume) {
+		urr->has_volume = true;
+		memcpy(urr->volume_threshold_bytes, by->volume_threshold_bytes,
+		       sizeof(urr->volume_threshold_bytes));
+	}
+	if (by->has_time) {
+		urr->has_time = true;
+		urr->time_threshold_s = by->time_threshold_s;
+	}
+	if (by->has_information)
+		urr->starts_at_once = by->starts_at_once;
+}
+
 /* One change of a kind of rules: a new one has an id that none has, another one's is there. */
-#define DEFINE_CHANGE(kind, ie)                                                                    \
+#define DEFINE_CHANGE(kind, ie, most)                                                                   \
 	static bool change_##kind(struct pfcp_rules *rules, const struct pfcp_##kind *by,          \
 				  struct pfcp_fault *fault)                                        \
 	{                                                                                          \
@@ -77,7 +107,7 @@ update_qer(struct pfcp_qer *qer, const struct pfcp_qer *by)
 			at++;                                                                      \
 		if ((at == rules->kind##_count) != (by->change == PFCP_CREATE))                    \
 			return pfcp_fails(fault, PFCP_RULE_FAILURE, ie);                           \
-		if (at == PFCP_RULES_MAX)                                                          \
+		if (at == (most))                                                                  \
 			return pfcp_fails(fault, PFCP_NO_RESOURCES, ie);                           \
 		switch (by->change) {                                                              \
 		case PFCP_CREATE:                                                                  \
@@ -93,9 +123,10 @@ update_qer(struct pfcp_qer *qer, const struct pfcp_qer *by)
 		return true;                                                                       \
 	}
 
-DEFINE_CHANGE(pdr, PFCP_IE_PDR_ID)
-DEFINE_CHANGE(far, PFCP_IE_FAR_ID)
-DEFINE_CHANGE(qer, PFCP_IE_QER_ID)
+DEFINE_CHANGE(pdr, PFCP_IE_PDR_ID, PFCP_RULES_MAX)
+DEFINE_CHANGE(far, PFCP_IE_FAR_ID, PFCP_RULES_MAX)
+DEFINE_CHANGE(qer, PFCP_IE_QER_ID, PFCP_RULES_MAX)
+DEFINE_CHANGE(urr, PFCP_IE_URR_ID, PFCP_URRS_MAX)
 
 /* The filters of a rule whose detection information is new, or which goes, go. */
 static void
@@ -139,6 +170,10 @@ pfcp_rules_change(struct pfcp_rules *rules, const struct pfcp_rules *changes,
 	}
 	for (unsigned int i = 0; i < changes->qer_count; i++) {
 		if (!change_qer(rules, &changes->qer[i], fault))
+			return false;
+	}
+	for (unsigned int i = 0; i < changes->urr_count; i++) {
+		if (!change_urr(rules, &changes->urr[i], fault))
 			return false;
 	}
 	return true;

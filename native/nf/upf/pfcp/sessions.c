@@ -46,42 +46,111 @@ pfcp_session_of(struct pfcp_agent *agent, uint8_t association, uint64_t seid)
 	return session->up_seid == seid && session->association == association ? session : NULL;
 }
 
+/* Rules that are as the request says, those of usage with a slot each, and what they mean. False:
+ * `fault`, and slots that were given are to be taken back. */
+static bool
+change_rules(struct pfcp_agent *agent, const struct pfcp_request *request, uint32_t teid,
+	     struct pfcp_rules *rules, struct pfcp_meaning *wanted, struct pfcp_fault *fault)
+{
+	return pfcp_rules_change(rules, &request->rules, fault) &&
+	       pfcp_meters_begin(&agent->slots, &agent->way, rules->urr, rules->urr_count, fault) &&
+	       pfcp_rules_mean(rules, teid, wanted, fault);
+}
+
+/* A session that is not there yet; false: `made` has nothing to be given back. */
+static bool
+make(struct pfcp_agent *agent, const struct pfcp_rules *rules, const struct pfcp_meaning *wanted,
+     struct pfcp_session *made, uint32_t *place, struct pfcp_fault *fault)
+{
+	struct upf_change change = wanted->session;
+
+	made->ue_ip = change.ue_ip;
+	made->kept = pfcp_rules_keep(rules);
+	if (made->kept == NULL)
+		return pfcp_fails(fault, PFCP_NO_RESOURCES, 0);
+	if (!pfcp_place_choose(agent, made->ue_ip, place)) {
+		free(made->kept);
+		return pfcp_fails(fault, PFCP_NO_RESOURCES, 0);
+	}
+	made->teid = pfcp_teid_choose(agent, *place, made->ue_ip);
+	made->up_seid = pfcp_seid_choose(agent, *place);
+	change.rules = wanted->rule;
+	change.given |= UPF_GIVEN_TEID;
+	change.teid = made->teid;
+	if (apply(agent, UPF_ADD, &change))
+		return true;
+	pfcp_place_give_back(agent, *place);
+	free(made->kept);
+	return fails_to_apply(agent, &change, PFCP_IE_UE_IP_ADDRESS, fault);
+}
+
 bool
 pfcp_session_establish(struct pfcp_agent *agent, uint8_t association,
 		       const struct pfcp_request *request, struct pfcp_session **session,
 		       struct pfcp_fault *fault)
 {
-	struct pfcp_session made = {.cp_seid = request->cp_seid, .association = association};
+	struct pfcp_session made = {.cp_seid = request->cp_seid,
+				    .association = association,
+				    .cp_ip = request->cp_ip};
 	struct pfcp_rules rules = {0};
 	struct pfcp_meaning wanted;
-	struct upf_change change;
 	uint32_t place;
 
-	if (!pfcp_rules_change(&rules, &request->rules, fault) ||
-	    !pfcp_rules_mean(&rules, 0, &wanted, fault))
+	if (made.cp_ip == 0)
+		made.cp_ip = agent->associations[association].ip;
+	if (!change_rules(agent, request, 0, &rules, &wanted, fault) ||
+	    !make(agent, &rules, &wanted, &made, &place, fault)) {
+		pfcp_meters_end(&agent->slots, rules.urr, rules.urr_count, NULL, 0);
 		return false;
-	made.ue_ip = wanted.session.ue_ip;
-	made.kept = pfcp_rules_keep(&rules);
-	if (made.kept == NULL)
-		return pfcp_fails(fault, PFCP_NO_RESOURCES, 0);
-	if (!pfcp_place_choose(agent, made.ue_ip, &place)) {
-		free(made.kept);
-		return pfcp_fails(fault, PFCP_NO_RESOURCES, 0);
-	}
-	made.teid = pfcp_teid_choose(agent, place, made.ue_ip);
-	made.up_seid = pfcp_seid_choose(agent, place);
-	change = wanted.session;
-	change.rules = wanted.rule;
-	change.given |= UPF_GIVEN_TEID;
-	change.teid = made.teid;
-	if (!apply(agent, UPF_ADD, &change)) {
-		pfcp_place_give_back(agent, place);
-		free(made.kept);
-		return fails_to_apply(agent, &change, PFCP_IE_UE_IP_ADDRESS, fault);
 	}
 	*session = &agent->sessions[place];
 	**session = made;
+	pfcp_reports_follow(agent, place, rules.urr_count > 0);
 	agent->counts.established++;
+	return true;
+}
+
+/* Rules that a session had and has no more report for the last time, and those that are queried
+ * now. */
+static void
+report_usage(struct pfcp_agent *agent, struct pfcp_kept *had, struct pfcp_kept *has,
+	     const struct pfcp_request *request)
+{
+	unsigned int had_count, count;
+	struct pfcp_urr *before = pfcp_kept_urrs(had, &had_count);
+	struct pfcp_urr *urr = pfcp_kept_urrs(has, &count);
+
+	for (unsigned int i = 0; i < had_count; i++) {
+		if (!pfcp_is_among(&before[i], urr, count))
+			pfcp_meter_reports(&agent->way, &before[i], PFCP_TERMINATION, &agent->told);
+	}
+	for (unsigned int i = 0; i < count; i++) {
+		bool queried = request->queries_all;
+
+		for (unsigned int j = 0; j < request->query_count; j++)
+			queried |= request->queried[j] == urr[i].id;
+		if (queried && pfcp_is_among(&urr[i], before, had_count))
+			pfcp_meter_reports(&agent->way, &urr[i], PFCP_IMMEDIATE, &agent->told);
+	}
+	pfcp_meters_end(&agent->slots, before, had_count, urr, count);
+}
+
+/* `rules` are what the session is to have, `kept` likewise. */
+static bool
+modify(struct pfcp_agent *agent, struct pfcp_session *session, const struct upf_change *change,
+       const struct pfcp_rules *rules, const struct pfcp_request *request, struct pfcp_fault *fault)
+{
+	struct pfcp_kept *kept = pfcp_rules_keep(rules);
+
+	if (kept == NULL)
+		return pfcp_fails(fault, PFCP_NO_RESOURCES, 0);
+	if (change->given != UPF_GIVEN_UE && !apply(agent, UPF_MODIFY, change)) {
+		free(kept);
+		return fails_to_apply(agent, change, 0, fault);
+	}
+	report_usage(agent, session->kept, kept, request);
+	free(session->kept);
+	session->kept = kept;
 	return true;
 }
 
@@ -90,30 +159,32 @@ pfcp_session_modify(struct pfcp_agent *agent, struct pfcp_session *session,
 		    const struct pfcp_request *request, struct pfcp_fault *fault)
 {
 	struct pfcp_meaning had, wanted;
-	struct pfcp_kept *kept;
 	struct pfcp_rules rules;
 	struct upf_change change;
+	bool done;
 
 	pfcp_rules_restore(session->kept, &rules);
 	/* They meant something when they came. */
-	if (!pfcp_rules_mean(&rules, session->teid, &had, fault) ||
-	    !pfcp_rules_change(&rules, &request->rules, fault) ||
-	    !pfcp_rules_mean(&rules, session->teid, &wanted, fault))
-		return false;
-	if (wanted.session.ue_ip != session->ue_ip)
-		return pfcp_fails(fault, PFCP_MANDATORY_IE_INCORRECT, PFCP_IE_UE_IP_ADDRESS);
-	kept = pfcp_rules_keep(&rules);
-	if (kept == NULL)
-		return pfcp_fails(fault, PFCP_NO_RESOURCES, 0);
-	change = pfcp_difference(&had, &wanted);
-	if (change.given != UPF_GIVEN_UE && !apply(agent, UPF_MODIFY, &change)) {
-		free(kept);
-		return fails_to_apply(agent, &change, 0, fault);
+	done = pfcp_rules_mean(&rules, session->teid, &had, fault) &&
+	       change_rules(agent, request, session->teid, &rules, &wanted, fault);
+	if (done && wanted.session.ue_ip != session->ue_ip)
+		done = pfcp_fails(fault, PFCP_MANDATORY_IE_INCORRECT, PFCP_IE_UE_IP_ADDRESS);
+	if (done) {
+		change = pfcp_difference(&had, &wanted);
+		done = modify(agent, session, &change, &rules, request, fault);
 	}
-	free(session->kept);
-	session->kept = kept;
+	if (!done) {
+		unsigned int count;
+		const struct pfcp_urr *urr = pfcp_kept_urrs(session->kept, &count);
+
+		pfcp_meters_end(&agent->slots, rules.urr, rules.urr_count, urr, count);
+		return false;
+	}
 	if (request->cp_seid != 0)
 		session->cp_seid = request->cp_seid;
+	if (request->cp_ip != 0)
+		session->cp_ip = request->cp_ip;
+	pfcp_reports_follow(agent, place_of(agent, session), rules.urr_count > 0);
 	agent->counts.modified++;
 	return true;
 }
@@ -123,9 +194,16 @@ void
 pfcp_session_delete(struct pfcp_agent *agent, struct pfcp_session *session)
 {
 	const struct upf_change change = {.given = UPF_GIVEN_UE, .ue_ip = session->ue_ip};
+	unsigned int count;
+	struct pfcp_urr *urr = pfcp_kept_urrs(session->kept, &count);
 
 	apply(agent, UPF_REMOVE, &change);
 	agent->counts.deleted++;
+	agent->told.count = 0;
+	for (unsigned int i = 0; i < count; i++)
+		pfcp_meter_reports(&agent->way, &urr[i], PFCP_TERMINATION, &agent->told);
+	pfcp_meters_end(&agent->slots, urr, count, NULL, 0);
+	pfcp_reports_follow(agent, place_of(agent, session), false);
 	free(session->kept);
 	memset(session, 0, sizeof(*session));
 	pfcp_place_give_back(agent, place_of(agent, session));

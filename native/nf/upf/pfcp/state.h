@@ -6,6 +6,8 @@
 #include "bearer.h"
 #include "kept.h"
 #include "replies.h"
+#include "reports.h"
+#include "usage.h"
 #include "way.h"
 
 #define PFCP_ASSOCIATIONS_MAX 16
@@ -17,7 +19,10 @@ struct pfcp_session {
 	uint64_t cp_seid;
 	uint32_t teid;
 	uint8_t association;
-	uint32_t ue_ip; /* network byte order */
+	bool is_metered;     /* it has usage reporting rules: */
+	uint32_t metered_at; /* where the agent's reports have its place */
+	uint32_t ue_ip;	     /* network byte order */
+	uint32_t cp_ip;	     /* whom its reports are for; network byte order */
 	struct pfcp_kept *kept;
 };
 
@@ -49,6 +54,9 @@ struct pfcp_agent {
 	struct pfcp_dice dice;
 	struct pfcp_association associations[PFCP_ASSOCIATIONS_MAX];
 	struct pfcp_replies *replies;
+	struct pfcp_slots slots;
+	struct pfcp_reports reports;
+	struct pfcp_usages told; /* what the response to the present request reports */
 	struct pfcp_counts counts;
 	struct upf_changes changes;  /* that are under way */
 	struct pfcp_writer not_kept; /* a response that is not kept */

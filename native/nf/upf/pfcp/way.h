@@ -5,9 +5,13 @@
 
 #include "../changes.h"
 
-/* How sessions of the function change: all of them, at all its workers, or none. */
 struct pfcp_way {
+	/* How sessions of the function change: all of them, at all its workers, or none. */
 	bool (*change)(void *of, struct upf_changes *changes);
+	/* What a usage has counted at all workers, by direction. */
+	void (*count)(void *of, uint32_t slot, struct weir_counter sum[2]);
+	/* Since 1900 (RFC 5905), and it is never set. */
+	uint64_t (*now_ms)(void *of);
 	void *of;
 };
 
@@ -22,6 +26,8 @@ struct pfcp_counts {
 	uint64_t other_version;	 /* of `refused` */
 	uint64_t repeated;	 /* answered as before */
 	uint64_t not_associated; /* ignored */
+	uint64_t reports;	 /* that were sent, some of them again and again */
+	uint64_t reports_repeated, reports_unanswered, reports_accepted, reports_refused;
 	uint64_t malformed;	 /* ignored: none that is known here, or not all there */
 };
 

@@ -9,8 +9,8 @@
 
 #include "protocol.h"
 
-/* An establishment's has 74, and 23 for each further rule from the access. */
-#define PFCP_RESPONSE_BYTES_MAX 512
+/* A modification's has 21, 23 for each rule from the access, and 85 for each report of usage. */
+#define PFCP_RESPONSE_BYTES_MAX 1280
 
 struct pfcp_writer {
 	size_t bytes;

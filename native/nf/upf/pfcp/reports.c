@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "reports.h"
+
+#include <stdlib.h>
+
+#include <rte_byteorder.h>
+
+#include "state.h"
+
+#define TURN_MS 10
+#define SESSIONS_A_TURN 2048 /* so that commands are not kept waiting */
+
+bool
+pfcp_reports_init(struct pfcp_reports *reports, uint32_t capacity)
+{
+	reports->report = calloc(PFCP_REPORTS_MAX, sizeof(reports->report[0]));
+	reports->metered = calloc(capacity, sizeof(reports->metered[0]));
+	return reports->report != NULL && reports->metered != NULL;
+}
+
+void
+pfcp_reports_fini(struct pfcp_reports *reports)
+{
+	free(reports->report);
+	free(reports->metered);
+}
+
+void
+pfcp_reports_follow(struct pfcp_agent *agent, uint32_t place, bool has_rules)
+{
+	struct pfcp_reports *reports = &agent->reports;
+	struct pfcp_session *session = &agent->sessions[place];
+	uint32_t last;
+
+	if (has_rules == session->is_metered)
+		return;
+	session->is_metered = has_rules;
+	if (has_rules) {
+		session->metered_at = reports->metered_count;
+		reports->metered[reports->metered_count++] = place;
+		return;
+	}
+	last = reports->metered[--reports->metered_count];
+	reports->metered[session->metered_at] = last;
+	agent->sessions[last].metered_at = session->metered_at;
+}
+
+void
+pfcp_reports_forget(struct pfcp_reports *reports, uint32_t to_ip)
+{
+	for (unsigned int i = 0; i < PFCP_REPORTS_MAX; i++) {
+		if (reports->report[i].to_ip == to_ip)
+			reports->report[i].tries = 0;
+	}
+}
+
+static bool
+read_cause(struct pfcp_span value, void *group, struct pfcp_fault *fault)
+{
+	(void)fault;
+	*(uint8_t *)group = value.at[0];
+	return true;
+}
+
+void
+pfcp_reports_answered(struct pfcp_agent *agent, struct pfcp_peer from,
+		      const struct pfcp_header *header)
+{
+	static const struct pfcp_row rows[] = {{PFCP_IE_CAUSE, 1, true, false, read_cause}};
+	struct pfcp_fault fault;
+	uint8_t cause = 0;
+
+	for (unsigned int i = 0; i < PFCP_REPORTS_MAX; i++) {
+		struct pfcp_report *report = &agent->reports.report[i];
+
+		if (report->tries == 0 || report->sequence != header->sequence ||
+		    report->to_ip != from.ip)
+			continue;
+		if (!pfcp_group_read(rows, PFCP_COUNT(rows), header->ies, &cause, &fault)) {
+			agent->counts.malformed++;
+			return;
+		}
+		report->tries = 0;
+		if (cause == PFCP_ACCEPTED)
+			agent->counts.reports_accepted++;
+		else
+			agent->counts.reports_refused++;
+		return;
+	}
+	agent->counts.repeated++; /* one that was answered before */
+}
+
+static const struct pfcp_writer *
+send(struct pfcp_report *report, uint64_t now_ms, struct pfcp_peer *to)
+{
+	report->tries++;
+	report->again_ms = now_ms + PFCP_REPORT_AGAIN_MS;
+	*to = (struct pfcp_peer){.ip = report->to_ip, .port = RTE_BE16(PFCP_PORT)};
+	return &report->message;
+}
+
+/* The next one that was not answered in time. */
+static const struct pfcp_writer *
+send_again(struct pfcp_agent *agent, uint64_t now_ms, struct pfcp_peer *to)
+{
+	struct pfcp_reports *reports = &agent->reports;
+
+	while (reports->next_sent < PFCP_REPORTS_MAX) {
+		struct pfcp_report *report = &reports->report[reports->next_sent++];
+
+		if (report->tries == 0 || report->again_ms > now_ms)
+			continue;
+		if (report->tries < PFCP_REPORT_TRIES) {
+			agent->counts.reports_repeated++;
+			return send(report, now_ms, to);
+		}
+		report->tries = 0;
+		agent->counts.reports_unanswered++;
+	}
+	return NULL;
+}
+
+static struct pfcp_report *
+free_one(struct pfcp_reports *reports)
+{
+	for (unsigned int i = 0; i < PFCP_REPORTS_MAX; i++) {
+		if (reports->report[i].tries == 0)
+			return &reports->report[i];
+	}
+	return NULL;
+}
+
+static void
+write_report(struct pfcp_agent *agent, const struct pfcp_session *session,
+	     const struct pfcp_usages *usages, struct pfcp_report *report)
+{
+	report->sequence = agent->reports.sequence++ & 0xffffff;
+	report->to_ip = session->cp_ip;
+	pfcp_begin(&report->message, PFCP_SESSION_REPORT_REQUEST, &session->cp_seid,
+		   report->sequence);
+	pfcp_put_number(&report->message, PFCP_IE_REPORT_TYPE, PFCP_REPORTS_USAGE, 1);
+	pfcp_put_usages(&report->message, PFCP_IE_USAGE_REPORT, usages);
+	pfcp_end(&report->message); /* all rules of a session fit */
+	agent->counts.reports++;
+}
+
+/* All rules of the session that are to report now. NULL: none is, or there is no room. */
+static const struct pfcp_writer *
+report_session(struct pfcp_agent *agent, struct pfcp_session *session, uint64_t now_ms,
+	       struct pfcp_peer *to)
+{
+	struct pfcp_report *report = NULL;
+	struct pfcp_usages usages = {0};
+	unsigned int count;
+	struct pfcp_urr *urr = pfcp_kept_urrs(session->kept, &count);
+
+	for (unsigned int i = 0; i < count; i++) {
+		const uint32_t met = pfcp_meter_looks(&agent->way, &urr[i]);
+
+		if (met == 0)
+			continue;
+		if (report == NULL)
+			report = free_one(&agent->reports);
+		if (report == NULL)
+			return NULL;
+		pfcp_meter_reports(&agent->way, &urr[i], met, &usages);
+	}
+	if (report == NULL)
+		return NULL;
+	write_report(agent, session, &usages, report);
+	return send(report, now_ms, to);
+}
+
+const struct pfcp_writer *
+pfcp_agent_due(struct pfcp_agent *agent, struct pfcp_peer *to)
+{
+	struct pfcp_reports *reports = &agent->reports;
+	const uint64_t now_ms = agent->way.now_ms(agent->way.of);
+	const struct pfcp_writer *message;
+
+	if (now_ms >= reports->turn_ms + TURN_MS) {
+		reports->turn_ms = now_ms;
+		reports->next_sent = 0;
+		reports->left = RTE_MIN(reports->metered_count, (uint32_t)SESSIONS_A_TURN);
+	}
+	message = send_again(agent, now_ms, to);
+	while (message == NULL && reports->left > 0 && reports->metered_count > 0) {
+		reports->left--;
+		reports->next = (reports->next + 1) % reports->metered_count;
+		message = report_session(
+			agent, &agent->sessions[reports->metered[reports->next]], now_ms, to);
+	}
+	return message;
+}
