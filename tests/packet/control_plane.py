@@ -19,6 +19,7 @@ from . import pfcp_vectors as messages
 
 N4 = "127.0.0.5"
 PORT = 8805
+SESSION_REPORT_REQUEST = 56
 LOOPBACK = 1  # its index in every namespace
 
 
@@ -46,6 +47,7 @@ class ControlPlane:
         self._socket.settimeout(answer_s)
         self.ip = ip
         self.sequence = 0
+        self._reports: list[bytes] = []
 
     def close(self) -> None:
         self._socket.close()
@@ -60,15 +62,37 @@ class ControlPlane:
         """Sends it; the answer, or None: there was none."""
         self._socket.send(message)
         try:
-            return self._socket.recv(4096)
+            return self._answer()
         except TimeoutError:
             return None
+
+    def _answer(self) -> bytes:
+        """The next message that is no report: those are kept. TimeoutError: there is none."""
+        while True:
+            message = self._socket.recv(4096)
+            if not is_report(message):
+                return message
+            self._reports.append(message)
+
+    def report(self) -> PFCP:
+        """The next one that nobody asked for, which is not answered. TimeoutError: there is none."""
+        while not self._reports:
+            message = self._socket.recv(4096)
+            assert is_report(message), PFCP(message).summary()
+            self._reports.append(message)
+        read = PFCP(self._reports[0])
+        assert bytes(read) == self._reports.pop(0)
+        return read
+
+    def accept(self, report: PFCP, up_seid: int) -> None:
+        """Says that it has the report."""
+        self._socket.send(messages.of_session(up_seid, report.seq, messages.report_taken()))
 
     def tell_all(self, many: Sequence[bytes]) -> list[bytes]:
         """Sends them all, then takes as many answers. TimeoutError: there were fewer."""
         for message in many:
             self._socket.send(message)
-        return [self._socket.recv(4096) for _ in many]
+        return [self._answer() for _ in many]
 
     def quiet(self, *sent: bytes) -> bool:
         """Nothing answers any of these, though a heartbeat behind them is answered."""
@@ -97,6 +121,11 @@ class ControlPlane:
         """Sets the association up."""
         setup = pfcp.PFCPAssociationSetupRequest(IE_list=[messages.node(self.ip), messages.recovery()])
         return self.ask(None, setup)
+
+
+def is_report(message: bytes) -> bool:
+    """Whether it is a Session Report Request."""
+    return message[1] == SESSION_REPORT_REQUEST
 
 
 def cause(answer: PFCP) -> int:

@@ -5,6 +5,7 @@ and as the inputs that fuzzing begins from."""
 from __future__ import annotations
 
 import importlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -158,7 +159,9 @@ def sdf(description: str = "", number: int | None = None, tos: bytes = b"") -> E
     return pfcp.IE_SDF_Filter(**given)
 
 
-def pdr(number: int, precedence: int, pdi: list[Element], far_id: int, *qers: int) -> Element:
+def pdr(
+    number: int, precedence: int, pdi: list[Element], far_id: int, *qers: int, urrs: Sequence[int] = ()
+) -> Element:
     """Of either direction, by its detection information."""
     uplink = [pfcp.IE_OuterHeaderRemoval(header="GTP-U/UDP/IPv4")] if number < DOWNLINK_FIRST else []
     return pfcp.IE_CreatePDR(
@@ -169,6 +172,7 @@ def pdr(number: int, precedence: int, pdi: list[Element], far_id: int, *qers: in
             *uplink,
             pfcp.IE_FAR_Id(id=far_id),
             *(pfcp.IE_QER_Id(id=one) for one in qers),
+            *(pfcp.IE_URR_Id(id=one) for one in urrs),
         ]
     )
 
@@ -241,6 +245,93 @@ def one_flow_again() -> Element:
     )
 
 
+def urr(number: int, *more: Element, volume: bool = True, duration: bool = False, **triggers: int) -> Element:
+    """What it measures, and when it reports; `more`: thresholds, a period."""
+    return pfcp.IE_CreateURR(
+        IE_list=[
+            pfcp.IE_URR_Id(id=number),
+            pfcp.IE_MeasurementMethod(VOLUM=volume, DURAT=duration),
+            pfcp.IE_ReportingTriggers(**triggers),
+            *more,
+        ]
+    )
+
+
+def metered(*rules: Element, uplink: Sequence[int] = (31, 32), downlink: Sequence[int] = (31,)) -> Element:
+    """A session with a rule each way, and these numbers of usage reporting rules at each: unless others are
+    given, 31 of both directions, and 32 of uplink at 1,000 bytes, or at ten seconds."""
+    at_volume = pfcp.IE_VolumeThreshold(ULVOL=1, uplink=1000)
+    at_time = pfcp.IE_TimeThreshold(threshold=10)
+    both = urr(31, pfcp.IE_MeasurementPeriod(period=60), periodic_reporting=1)
+    of_uplink = urr(32, at_volume, at_time, duration=True, volume_threshold=1, time_threshold=1)
+    return pfcp.PFCPSessionEstablishmentRequest(
+        IE_list=[
+            node(),
+            f_seid(SMF, CP_SEID),
+            pdr(1, 255, access(), 11, urrs=uplink),
+            pdr(21, 255, core(), 12, urrs=downlink),
+            far(11, "Core"),
+            far(12, "Access", outer_header(GNB, 77)),
+            *(rules or (both, of_uplink)),
+        ]
+    )
+
+
+def query(*numbers: int) -> Element:
+    """What these rules have measured."""
+    asked = [pfcp.IE_QueryURR(IE_list=[pfcp.IE_URR_Id(id=number)]) for number in numbers]
+    return pfcp.PFCPSessionModificationRequest(IE_list=asked)
+
+
+def without_uplink_usage() -> Element:
+    """Rule 32 goes, and uplink is of rule 31 alone."""
+    return pfcp.PFCPSessionModificationRequest(
+        IE_list=[
+            pfcp.IE_RemoveURR(IE_list=[pfcp.IE_URR_Id(id=32)]),
+            pfcp.IE_UpdatePDR(IE_list=[pfcp.IE_PDR_Id(id=1), pfcp.IE_URR_Id(id=31)]),
+        ]
+    )
+
+
+def usage_report(
+    kind: type[Element],
+    number: int,
+    sequence: int,
+    time_s: tuple[int, int],
+    *more: Element,
+    **triggers: int,
+) -> Element:
+    """From `time_s` to `time_s`; `more`: what was measured."""
+    return kind(
+        IE_list=[
+            pfcp.IE_URR_Id(id=number),
+            pfcp.IE_UR_SEQN(number=sequence),
+            pfcp.IE_UsageReportTrigger(extra_data=b"\0", **triggers),
+            pfcp.IE_StartTime(timestamp=time_s[0]),
+            pfcp.IE_EndTime(timestamp=time_s[1]),
+            *more,
+        ]
+    )
+
+
+def volume(uplink: int, downlink: int) -> Element:
+    total = uplink + downlink
+    return pfcp.IE_VolumeMeasurement(TOVOL=1, ULVOL=1, DLVOL=1, total=total, uplink=uplink, downlink=downlink)
+
+
+def reported() -> Element:
+    """Rule 32 of a metered session, 10 s after it began, of which 4 s count, when 1,100 bytes have passed."""
+    measured = [volume(1100, 0), pfcp.IE_DurationMeasurement(duration=4)]
+    of_uplink = usage_report(
+        pfcp.IE_UsageReport_SRR, 32, 0, (RECOVERY_S, RECOVERY_S + 10), *measured, VOLTH=1
+    )
+    return pfcp.PFCPSessionReportRequest(IE_list=[pfcp.IE_ReportType(USAR=1), of_uplink])
+
+
+def report_taken() -> Element:
+    return pfcp.PFCPSessionReportResponse(IE_list=[pfcp.IE_Cause(cause="Request accepted")])
+
+
 def created(teid: int) -> Element:
     chosen = pfcp.IE_FTEID(V4=1, TEID=teid, ipv4=UPF)
     return pfcp.IE_CreatedPDR(IE_list=[pfcp.IE_PDR_Id(id=1), chosen])
@@ -271,6 +362,9 @@ def requests() -> dict[str, bytes]:
         "bearers": of_session(0, 12, bearers()),
         "web_goes_first": of_session(UP_SEID, 13, web_goes_first()),
         "one_flow_again": of_session(UP_SEID, 14, one_flow_again()),
+        "metered": of_session(0, 15, metered()),
+        "query_both": of_session(UP_SEID, 16, query(31, 32)),
+        "without_uplink_usage": of_session(UP_SEID, 17, without_uplink_usage()),
         "teid_of_the_smf": of_session(0, 10, establishment(V4=1, TEID=5, ipv4=UPF)),
         "buffering": of_session(0, 11, buffering()),
         "no_node_id": of_session(0, 7, establishment(pfcp.IE_NodeId)),
@@ -295,6 +389,8 @@ def responses() -> dict[str, bytes]:
         "establishment_response": of_session(
             CP_SEID, 0x010203, pfcp.PFCPSessionEstablishmentResponse(IE_list=established)
         ),
+        "usage_reported": of_session(CP_SEID, 0, reported()),
+        "report_taken": of_session(UP_SEID, 0, report_taken()),
         "refusal": of_session(0, 7, pfcp.PFCPSessionEstablishmentResponse(IE_list=[node(UPF), *offended])),
     }
 
@@ -317,6 +413,14 @@ def talks() -> dict[str, bytes]:
             known["bearers"],
             of_session(GIVEN_SEID, 23, web_goes_first()),
             of_session(GIVEN_SEID, 24, one_flow_again()),
+            deleting,
+        ),
+        "usage": _talk(
+            setup,
+            known["metered"],
+            of_session(GIVEN_SEID, 25, query(31, 32, 33)),
+            of_session(GIVEN_SEID, 26, without_uplink_usage()),
+            of_session(GIVEN_SEID, 0, report_taken()),
             deleting,
         ),
         "repeated": _talk(setup, setup, opening, opening, moving, closing, moving),

@@ -15,6 +15,7 @@ extern const struct weir_nf weir_nf_upf;
 
 struct upf *function;
 struct pfcp_agent *agent;
+uint64_t now_ms;
 static const struct pfcp_writer *answered;
 
 /* As the control thread does it, of one worker. */
@@ -27,6 +28,23 @@ change(void *of, struct upf_changes *changes)
 		return false;
 	upf_changes_apply(of, changes);
 	return true;
+}
+
+static void
+count(void *of, uint32_t slot, struct weir_counter sum[2])
+{
+	(void)of;
+	for (unsigned int way = WEIR_OUTBOUND; way <= WEIR_INBOUND; way++) {
+		sum[way].packets += function->usages[slot].passed[way].packets;
+		sum[way].bytes += function->usages[slot].passed[way].bytes;
+	}
+}
+
+static uint64_t
+tell_time(void *of)
+{
+	(void)of;
+	return now_ms;
 }
 
 int
@@ -46,7 +64,8 @@ start_with(const char *const (*options)[2])
 {
 	stop_agent(NULL);
 	function = weir_test_state(&weir_nf_upf, options);
-	agent = pfcp_agent_create(function, (struct pfcp_way){change, function},
+	now_ms = 3900000000000u;
+	agent = pfcp_agent_create(function, (struct pfcp_way){change, count, tell_time, function},
 				  RTE_BE32(0xc0000265), 3900000000u);
 	assert_non_null(agent);
 }
@@ -110,6 +129,12 @@ associate(void)
 		PFCP_ACCEPTED);
 	assert_memory_equal(answered->message, association_setup_response,
 			    sizeof(association_setup_response));
+}
+
+const struct pfcp_writer *
+answer(void)
+{
+	return answered;
 }
 
 uint64_t

@@ -10,6 +10,7 @@
 
 extern struct upf *function;
 extern struct pfcp_agent *agent;
+extern uint64_t now_ms; /* the agent's clock: when it began */
 
 /* New ones, with room for so many sessions. */
 void start_agent(const char *sessions_max);
@@ -24,6 +25,8 @@ struct pfcp_span numbered(struct pfcp_span message, uint64_t seid, uint32_t sequ
 uint8_t tell(struct pfcp_peer from, struct pfcp_span message);
 void associate(void);
 
+/* The last response. */
+const struct pfcp_writer *answer(void);
 /* Of the last response, to an establishment. */
 uint64_t given_seid(void);
 uint32_t given_teid(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz target of the N4 agent: a byte that says from whom, two with the length of a datagram, that
+ * Fuzz target of the N4 agent: a byte that says from whom, and how many seconds go by then, two with the length of a datagram, that
  * datagram, and so on. Whatever they say, the agent and the function have the same sessions, and
  * what is answered is a message.
  */
@@ -26,14 +26,51 @@ change(void *of, struct upf_changes *changes)
 	return true;
 }
 
+static uint64_t now_ms;
+
+static void
+count(void *of, uint32_t slot, struct weir_counter sum[2])
+{
+	const struct upf *upf = of;
+
+	for (unsigned int way = WEIR_OUTBOUND; way <= WEIR_INBOUND; way++)
+		sum[way].bytes += upf->usages[slot].passed[way].bytes;
+}
+
+static uint64_t
+tell_time(void *of)
+{
+	(void)of;
+	return now_ms;
+}
+
+/* Every usage passes a packet now and then. */
+static void
+use(struct upf *upf, uint32_t bytes)
+{
+	for (uint32_t slot = 1; slot <= upf->rules_max; slot++)
+		weir_count(&upf->usages[slot].passed[bytes & 1].bytes, bytes);
+}
+
+static void
+check_message(const struct pfcp_writer *message)
+{
+	const struct pfcp_span span = {.at = message->message, .bytes = message->bytes};
+	struct pfcp_header header;
+
+	if (!pfcp_header_read(span, &header) || header.version != PFCP_VERSION)
+		abort();
+}
+
 static void
 check(const struct pfcp_agent *agent)
 {
 	const struct upf *upf = agent->upf;
-	uint32_t known = 0, rules = 0;
+	uint32_t known = 0, rules = 0, metered = 0, usages = 0;
 
 	for (uint32_t place = 0; place < upf->capacity; place++) {
 		const struct pfcp_session *session = &agent->sessions[place];
+		unsigned int of_usage;
 
 		if ((session->up_seid != 0) != upf_place_is_taken(upf, place))
 			abort();
@@ -41,6 +78,12 @@ check(const struct pfcp_agent *agent)
 			continue;
 		known++;
 		rules += upf_rules_of(upf, &upf->sessions[place]);
+		pfcp_kept_urrs(session->kept, &of_usage);
+		usages += of_usage;
+		metered += of_usage > 0;
+		if (session->is_metered != (of_usage > 0) ||
+		    (of_usage > 0 && agent->reports.metered[session->metered_at] != place))
+			abort();
 		if (session->teid != upf->sessions[place].teid ||
 		    session->ue_ip != upf->sessions[place].ue_ip ||
 		    upf_session_place_of_ue(upf, session->ue_ip) != place ||
@@ -48,7 +91,9 @@ check(const struct pfcp_agent *agent)
 			abort();
 	}
 	if (rules != upf->rules_used || known != upf->live ||
-	    known + agent->places.count != upf->capacity)
+	    known + agent->places.count != upf->capacity ||
+	    metered != agent->reports.metered_count ||
+	    usages + agent->slots.count != upf->rules_max)
 		abort();
 }
 
@@ -58,8 +103,8 @@ take(struct pfcp_agent *agent, uint8_t from, const uint8_t *bytes, size_t size, 
 {
 	uint8_t *datagram = malloc(size > 0 ? size : 1);
 	const uint64_t asked = UINT64_MAX;
-	const struct pfcp_writer *response;
-	struct pfcp_header header;
+	const struct pfcp_writer *response, *report;
+	struct pfcp_peer to;
 
 	if (datagram == NULL)
 		abort();
@@ -68,29 +113,29 @@ take(struct pfcp_agent *agent, uint8_t from, const uint8_t *bytes, size_t size, 
 		memcpy(datagram + 4, seid, sizeof(*seid));
 	response = pfcp_agent_take(agent, (struct pfcp_peer){.ip = 1u + from % 3, .port = from},
 				   (struct pfcp_span){.at = datagram, .bytes = size});
-	if (response != NULL && (!pfcp_header_read((struct pfcp_span){.at = response->message,
-								      .bytes = response->bytes},
-						   &header) ||
-				 header.version != PFCP_VERSION))
-		abort();
+	if (response != NULL)
+		check_message(response);
 	if (response != NULL && response->bytes > 43 &&
 	    response->message[1] == PFCP_SESSION_ESTABLISHMENT_RESPONSE)
 		memcpy(seid, response->message + 35, sizeof(*seid));
 	free(datagram);
+	now_ms += 1000u * from;
+	while ((report = pfcp_agent_due(agent, &to)) != NULL)
+		check_message(report);
 }
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-	const struct weir_option_value options[] = {{"sessions", "0"}, {"sessions_max", "5"}};
+	const struct weir_option_value options[] = {{"sessions", "0"}, {"sessions_max", "5"}, {"rules_max", "40"}};
 	struct weir_error error;
-	struct upf *upf = weir_nf_create(&weir_nf_upf, options, 2, "options", &error);
+	struct upf *upf = weir_nf_create(&weir_nf_upf, options, 3, "options", &error);
 	struct pfcp_agent *agent;
 	uint64_t seid = 0;
 
 	if (upf == NULL)
 		abort();
-	agent = pfcp_agent_create(upf, (struct pfcp_way){change, upf}, 1, 1);
+	agent = pfcp_agent_create(upf, (struct pfcp_way){change, count, tell_time, upf}, 1, 1);
 	if (agent == NULL)
 		abort();
 	while (size >= 3) {
@@ -98,6 +143,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 
 		take(agent, bytes[0], bytes + 3, length, &seid);
 		check(agent);
+		use(upf, bytes[0]);
 		bytes += 3 + length;
 		size -= 3 + length;
 	}

@@ -5,6 +5,7 @@
 
 #include <rte_byteorder.h>
 
+#include "agent.h"
 #include "state.h"
 
 #define TURN_MS 10
@@ -91,7 +92,7 @@ pfcp_reports_answered(struct pfcp_agent *agent, struct pfcp_peer from,
 }
 
 static const struct pfcp_writer *
-send(struct pfcp_report *report, uint64_t now_ms, struct pfcp_peer *to)
+send_report(struct pfcp_report *report, uint64_t now_ms, struct pfcp_peer *to)
 {
 	report->tries++;
 	report->again_ms = now_ms + PFCP_REPORT_AGAIN_MS;
@@ -112,7 +113,7 @@ send_again(struct pfcp_agent *agent, uint64_t now_ms, struct pfcp_peer *to)
 			continue;
 		if (report->tries < PFCP_REPORT_TRIES) {
 			agent->counts.reports_repeated++;
-			return send(report, now_ms, to);
+			return send_report(report, now_ms, to);
 		}
 		report->tries = 0;
 		agent->counts.reports_unanswered++;
@@ -168,7 +169,7 @@ report_session(struct pfcp_agent *agent, struct pfcp_session *session, uint64_t 
 	if (report == NULL)
 		return NULL;
 	write_report(agent, session, &usages, report);
-	return send(report, now_ms, to);
+	return send_report(report, now_ms, to);
 }
 
 const struct pfcp_writer *

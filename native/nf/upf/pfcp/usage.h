@@ -4,6 +4,7 @@
 #ifndef WEIR_NF_UPF_PFCP_USAGE_H
 #define WEIR_NF_UPF_PFCP_USAGE_H
 
+#include "rules.h"
 #include "way.h"
 #include "write.h"
 
