@@ -133,8 +133,9 @@ weir_controlled_open(const struct weir_named_stage *stages, unsigned int count, 
 			   : open_socket(&wanted, error)) < 0)
 		return -1;
 	one->fd = wanted.fd;
-	one->begun = controller->begin(stages[0].stage->state,
-				       (struct weir_controller_way){change, visit, one}, "stage", error);
+	one->begun =
+		controller->begin(stages[0].stage->state,
+				  (struct weir_controller_way){change, visit, one}, "stage", error);
 	if (one->begun == NULL) {
 		close(one->fd);
 		return -1;

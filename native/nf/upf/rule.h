@@ -24,7 +24,8 @@ struct upf_rule {
 	struct weir_gtpu_tunnel tunnel; /* of what enters one */
 	uint32_t next;			/* the one that is asked if this does not fit; 0: none */
 	uint16_t id;
-	uint32_t usage[UPF_USAGES_OF_RULE_MAX]; /* which count what it passes; the first 0 ends them */
+	uint32_t usage[UPF_USAGES_OF_RULE_MAX]; /* which count what it passes; the first 0 ends them
+						 */
 	struct upf_rule_match match;
 } __rte_cache_aligned;
 static_assert(sizeof(struct upf_rule) == 320, "as the option says");

@@ -75,7 +75,7 @@ struct upf {
 	uint64_t error_indications_pps;
 	uint64_t answers_lost;
 	struct upf_answers answers;
-	struct upf_rule *rules; /* `rules_max` of them, from 1 on */
+	struct upf_rule *rules;	  /* `rules_max` of them, from 1 on */
 	struct upf_usage *usages; /* likewise; who uses them knows which are in use */
 	/* What commands change and report. */
 	uint32_t rules_free; /* the first one; 0: none */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fuzz target of the N4 agent: a byte that says from whom, and how many seconds go by then, two with the length of a datagram, that
- * datagram, and so on. Whatever they say, the agent and the function have the same sessions, and
- * what is answered is a message.
+ * Fuzz target of the N4 agent: a byte that says from whom, and how many seconds go by then, two
+ * with the length of a datagram, that datagram, and so on. Whatever they say, the agent and the
+ * function have the same sessions, and what is answered is a message.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -127,7 +127,8 @@ take(struct pfcp_agent *agent, uint8_t from, const uint8_t *bytes, size_t size, 
 int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-	const struct weir_option_value options[] = {{"sessions", "0"}, {"sessions_max", "5"}, {"rules_max", "40"}};
+	const struct weir_option_value options[] = {
+		{"sessions", "0"}, {"sessions_max", "5"}, {"rules_max", "40"}};
 	struct weir_error error;
 	struct upf *upf = weir_nf_create(&weir_nf_upf, options, 3, "options", &error);
 	struct pfcp_agent *agent;

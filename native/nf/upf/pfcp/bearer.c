@@ -228,8 +228,8 @@ read_way(const struct pfcp_rules *rules, unsigned int way, const unsigned int pl
 		const bool is_of_way = way_of(&rules->pdr[i]) == way;
 
 		count += is_of_way;
-		filtered |= is_of_way && (has_filters(rules, &rules->pdr[i]) ||
-					  rules->pdr[i].urr_count > 0);
+		filtered |= is_of_way &&
+			    (has_filters(rules, &rules->pdr[i]) || rules->pdr[i].urr_count > 0);
 	}
 	filtered |= count > 1;
 	if (!find_shared(rules, way, &shared, fault))

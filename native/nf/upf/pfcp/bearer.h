@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rules that a session has by PFCP, and what they make of its tunnel. A direction with one rule
- * that has neither filters nor usage to count is the session's own; else each packet is looked at. */
+ * that has neither filters nor usage to count is the session's own; else each packet is looked at.
+ */
 #ifndef WEIR_NF_UPF_PFCP_BEARER_H
 #define WEIR_NF_UPF_PFCP_BEARER_H
 

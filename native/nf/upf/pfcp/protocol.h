@@ -129,9 +129,9 @@ enum pfcp_trigger {
 /* Clauses 8.2.13 and 8.2.44, first octet: which volumes there are, in this order. */
 enum pfcp_volume { PFCP_TOTAL, PFCP_UPLINK, PFCP_DOWNLINK, PFCP_VOLUMES };
 
-#define PFCP_REPORTS_USAGE 0x02	      /* clause 8.2.21 */
-#define PFCP_STARTS_AT_ONCE 0x08      /* clause 8.2.68, ISTM */
-#define PFCP_QUERIES_ALL 0x04	      /* clause 8.2.34, QAURR */
+#define PFCP_REPORTS_USAGE 0x02	 /* clause 8.2.21 */
+#define PFCP_STARTS_AT_ONCE 0x08 /* clause 8.2.68, ISTM */
+#define PFCP_QUERIES_ALL 0x04	 /* clause 8.2.34, QAURR */
 
 /* Clause 8.2.56, first octet. */
 #define PFCP_GTPU_UDP_IPV4 0x01

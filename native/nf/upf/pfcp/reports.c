@@ -188,8 +188,8 @@ pfcp_agent_due(struct pfcp_agent *agent, struct pfcp_peer *to)
 	while (message == NULL && reports->left > 0 && reports->metered_count > 0) {
 		reports->left--;
 		reports->next = (reports->next + 1) % reports->metered_count;
-		message = report_session(
-			agent, &agent->sessions[reports->metered[reports->next]], now_ms, to);
+		message = report_session(agent, &agent->sessions[reports->metered[reports->next]],
+					 now_ms, to);
 	}
 	return message;
 }

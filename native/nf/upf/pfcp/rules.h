@@ -88,9 +88,9 @@ struct pfcp_urr {
 	enum pfcp_rule_change change;
 	uint32_t id;
 	bool has_method, has_triggers, has_period, has_volume, has_time, has_information;
-	bool starts_at_once;   /* time counts before the first packet, too */
-	uint8_t method;	       /* bits of enum pfcp_method */
-	uint32_t triggers;     /* bits of enum pfcp_trigger */
+	bool starts_at_once; /* time counts before the first packet, too */
+	uint8_t method;	     /* bits of enum pfcp_method */
+	uint32_t triggers;   /* bits of enum pfcp_trigger */
 	uint32_t period_s, time_threshold_s;
 	uint64_t volume_threshold_bytes[PFCP_VOLUMES]; /* UINT64_MAX: none */
 	struct pfcp_meter meter;

@@ -97,7 +97,7 @@ update_urr(struct pfcp_urr *urr, const struct pfcp_urr *by)
 }
 
 /* One change of a kind of rules: a new one has an id that none has, another one's is there. */
-#define DEFINE_CHANGE(kind, ie, most)                                                                   \
+#define DEFINE_CHANGE(kind, ie, most)                                                              \
 	static bool change_##kind(struct pfcp_rules *rules, const struct pfcp_##kind *by,          \
 				  struct pfcp_fault *fault)                                        \
 	{                                                                                          \

@@ -89,9 +89,8 @@ pfcp_session_establish(struct pfcp_agent *agent, uint8_t association,
 		       const struct pfcp_request *request, struct pfcp_session **session,
 		       struct pfcp_fault *fault)
 {
-	struct pfcp_session made = {.cp_seid = request->cp_seid,
-				    .association = association,
-				    .cp_ip = request->cp_ip};
+	struct pfcp_session made = {
+		.cp_seid = request->cp_seid, .association = association, .cp_ip = request->cp_ip};
 	struct pfcp_rules rules = {0};
 	struct pfcp_meaning wanted;
 	uint32_t place;

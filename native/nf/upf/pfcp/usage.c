@@ -139,9 +139,8 @@ pfcp_meter_reports(const struct pfcp_way *way, struct pfcp_urr *urr, uint32_t tr
 	meter->time_began_ms += 1000ull * usage->duration_s; /* the rest of a second is kept */
 	meter->began_ms = now_ms;
 	if ((triggers & PFCP_PERIODIC) != 0) /* of several periods that went by at once, one */
-		meter->period_began_ms +=
-			(now_ms - meter->period_began_ms) / (1000ull * urr->period_s) *
-			(1000ull * urr->period_s);
+		meter->period_began_ms += (now_ms - meter->period_began_ms) /
+					  (1000ull * urr->period_s) * (1000ull * urr->period_s);
 }
 
 static void

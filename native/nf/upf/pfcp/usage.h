@@ -17,8 +17,8 @@ struct pfcp_slots {
 /* One usage report: tables 7.5.5.2-1, 7.5.7.2-1 and 7.5.8.3-1. */
 struct pfcp_usage {
 	uint32_t urr_id, sequence;
-	uint32_t triggers; /* bits of enum pfcp_trigger */
-	uint8_t method;	   /* bits of enum pfcp_method: what follows is there */
+	uint32_t triggers;	 /* bits of enum pfcp_trigger */
+	uint8_t method;		 /* bits of enum pfcp_method: what follows is there */
 	uint32_t start_s, end_s; /* since 1900 */
 	uint64_t volume_bytes[PFCP_VOLUMES];
 	uint32_t duration_s;
