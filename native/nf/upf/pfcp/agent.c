@@ -45,6 +45,12 @@ pfcp_agent_free(struct pfcp_agent *agent)
 	free(agent);
 }
 
+const struct pfcp_writer *
+pfcp_agent_due(struct pfcp_agent *agent, struct pfcp_peer *to)
+{
+	return pfcp_reports_due(agent, to);
+}
+
 const struct pfcp_counts *
 pfcp_agent_counts(const struct pfcp_agent *agent)
 {

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "reports.h"
-
+/* Session Report Requests: what is measured is sent when its time has come. */
 #include <stdlib.h>
 
 #include <rte_byteorder.h>
 
-#include "agent.h"
 #include "state.h"
 
 #define TURN_MS 10
@@ -173,7 +171,7 @@ report_session(struct pfcp_agent *agent, struct pfcp_session *session, uint64_t 
 }
 
 const struct pfcp_writer *
-pfcp_agent_due(struct pfcp_agent *agent, struct pfcp_peer *to)
+pfcp_reports_due(struct pfcp_agent *agent, struct pfcp_peer *to)
 {
 	struct pfcp_reports *reports = &agent->reports;
 	const uint64_t now_ms = agent->way.now_ms(agent->way.of);
