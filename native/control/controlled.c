@@ -184,11 +184,19 @@ weir_controlled_serve(unsigned int index)
 	}
 }
 
+static bool
+waits(const struct controlled *one)
+{
+	const struct weir_controller *controller = one->nf->controller;
+
+	return controller->waits != NULL && controller->waits(one->begun);
+}
+
 int
 weir_controlled_wait_ms(void)
 {
 	for (unsigned int i = 0; i < controlled_count; i++) {
-		if (controlled[i].nf->controller->due != NULL)
+		if (waits(&controlled[i]))
 			return WEIR_CONTROLLER_MS;
 	}
 	return -1;
@@ -200,8 +208,7 @@ weir_controlled_speak(void)
 	for (unsigned int i = 0; i < controlled_count; i++) {
 		const struct controlled *one = &controlled[i];
 
-		for (unsigned int said = 0;
-		     one->nf->controller->due != NULL && said < DATAGRAMS_AT_ONCE; said++) {
+		for (unsigned int said = 0; said < DATAGRAMS_AT_ONCE && waits(one); said++) {
 			struct weir_controller_address to;
 			const uint8_t *datagram;
 			const size_t bytes = one->nf->controller->due(one->begun, &to, &datagram);

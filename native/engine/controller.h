@@ -44,9 +44,10 @@ struct weir_controller {
 	/* One datagram. How many bytes answer it, at `*answer` until the next call; 0: none. */
 	size_t (*take)(void *begun, struct weir_controller_address from, const uint8_t *datagram,
 		       size_t bytes, const uint8_t **answer);
-	/* A datagram that nobody asked for and whose time has come: its bytes, `to` whom, at
-	 * `*datagram` until the next call; 0: there is none. It is asked every WEIR_CONTROLLER_MS
-	 * and more often. NULL: it never has one. */
+	/* Whether it may have a datagram that nobody asks for. NULL: it never has. */
+	bool (*waits)(const void *begun);
+	/* Then it is asked every WEIR_CONTROLLER_MS, and more often, for one whose time has come:
+	 * its bytes, `to` whom, at `*datagram` until the next call; 0: there is none. */
 	size_t (*due)(void *begun, struct weir_controller_address *to, const uint8_t **datagram);
 	void (*end)(void *begun);
 };

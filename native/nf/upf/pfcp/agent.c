@@ -45,6 +45,12 @@ pfcp_agent_free(struct pfcp_agent *agent)
 	free(agent);
 }
 
+bool
+pfcp_agent_waits(const struct pfcp_agent *agent)
+{
+	return agent->reports.metered_count + agent->reports.under_way > 0;
+}
+
 const struct pfcp_writer *
 pfcp_agent_due(struct pfcp_agent *agent, struct pfcp_peer *to)
 {

@@ -24,6 +24,8 @@ void pfcp_agent_free(struct pfcp_agent *agent);
 const struct pfcp_writer *pfcp_agent_take(struct pfcp_agent *agent, struct pfcp_peer from,
 					  struct pfcp_span message);
 
+/* Whether time alone may bring a message. */
+bool pfcp_agent_waits(const struct pfcp_agent *agent);
 /* A message whose time has come, and `to` whom, until the next call; NULL: there is none now. */
 const struct pfcp_writer *pfcp_agent_due(struct pfcp_agent *agent, struct pfcp_peer *to);
 

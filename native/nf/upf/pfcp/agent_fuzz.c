@@ -104,6 +104,7 @@ take(struct pfcp_agent *agent, uint8_t from, const uint8_t *bytes, size_t size, 
 	uint8_t *datagram = malloc(size > 0 ? size : 1);
 	const uint64_t asked = UINT64_MAX;
 	const struct pfcp_writer *response, *report;
+	unsigned int under_way = 0;
 	struct pfcp_peer to;
 
 	if (datagram == NULL)
@@ -122,6 +123,10 @@ take(struct pfcp_agent *agent, uint8_t from, const uint8_t *bytes, size_t size, 
 	now_ms += 1000u * from;
 	while ((report = pfcp_agent_due(agent, &to)) != NULL)
 		check_message(report);
+	for (unsigned int i = 0; i < PFCP_REPORTS_MAX; i++)
+		under_way += agent->reports.report[i].tries > 0;
+	if (under_way != agent->reports.under_way)
+		abort();
 }
 
 int

@@ -139,6 +139,12 @@ take(void *begun, struct weir_controller_address from, const uint8_t *datagram, 
 	return response->bytes;
 }
 
+static bool
+waits(const void *begun)
+{
+	return pfcp_agent_waits(((const struct n4 *)begun)->agent);
+}
+
 static size_t
 due(void *begun, struct weir_controller_address *to, const uint8_t **datagram)
 {
@@ -167,6 +173,7 @@ const struct weir_controller upf_n4 = {
 	.address = address,
 	.begin = begin,
 	.take = take,
+	.waits = waits,
 	.due = due,
 	.end = end,
 };

@@ -44,12 +44,19 @@ pfcp_reports_follow(struct pfcp_agent *agent, uint32_t place, bool has_rules)
 	agent->sessions[last].metered_at = session->metered_at;
 }
 
+static void
+end_report(struct pfcp_reports *reports, struct pfcp_report *report)
+{
+	report->tries = 0;
+	reports->under_way--;
+}
+
 void
 pfcp_reports_forget(struct pfcp_reports *reports, uint32_t to_ip)
 {
 	for (unsigned int i = 0; i < PFCP_REPORTS_MAX; i++) {
-		if (reports->report[i].to_ip == to_ip)
-			reports->report[i].tries = 0;
+		if (reports->report[i].tries > 0 && reports->report[i].to_ip == to_ip)
+			end_report(reports, &reports->report[i]);
 	}
 }
 
@@ -79,7 +86,7 @@ pfcp_reports_answered(struct pfcp_agent *agent, struct pfcp_peer from,
 			agent->counts.malformed++;
 			return;
 		}
-		report->tries = 0;
+		end_report(&agent->reports, report);
 		if (cause == PFCP_ACCEPTED)
 			agent->counts.reports_accepted++;
 		else
@@ -113,7 +120,7 @@ send_again(struct pfcp_agent *agent, uint64_t now_ms, struct pfcp_peer *to)
 			agent->counts.reports_repeated++;
 			return send_report(report, now_ms, to);
 		}
-		report->tries = 0;
+		end_report(reports, report);
 		agent->counts.reports_unanswered++;
 	}
 	return NULL;
@@ -140,6 +147,7 @@ write_report(struct pfcp_agent *agent, const struct pfcp_session *session,
 	pfcp_put_number(&report->message, PFCP_IE_REPORT_TYPE, PFCP_REPORTS_USAGE, 1);
 	pfcp_put_usages(&report->message, PFCP_IE_USAGE_REPORT, usages);
 	pfcp_end(&report->message); /* all rules of a session fit */
+	agent->reports.under_way++;
 	agent->counts.reports++;
 }
 

@@ -59,7 +59,7 @@ struct pfcp_report {
  * after the other. */
 struct pfcp_reports {
 	struct pfcp_report *report;
-	uint32_t sequence;
+	uint32_t under_way, sequence;
 	uint32_t *metered;
 	uint32_t metered_count, next;
 	/* Of the present turn. */

@@ -158,6 +158,7 @@ what_is_measured_while_there_is_no_room_for_reports_is_in_a_later_one(void **sta
 	for (unsigned int i = 0; i < PFCP_REPORTS_MAX; i++)
 		agent->reports.report[i] = (struct pfcp_report){
 			.tries = PFCP_REPORT_TRIES, .to_ip = 1, .again_ms = now_ms + 5000};
+	agent->reports.under_way = PFCP_REPORTS_MAX;
 	usage_of(1)->passed[WEIR_OUTBOUND].bytes = 1000;
 	pass_time_ms(1000);
 	assert_null(due());
@@ -177,7 +178,7 @@ reports_end_with_the_session_and_with_the_association(void **state)
 	(void)state;
 	usage_of(0)->passed[WEIR_INBOUND].bytes = 1000;
 	assert_int_equal(tell(SMF, numbered(SPAN(deletion), seid, 30)), PFCP_ACCEPTED);
-	assert_int_equal(agent->reports.metered_count, 0);
+	assert_false(pfcp_agent_waits(agent));
 	assert_int_equal(agent->slots.count, function->rules_max);
 	/* Two reports: with volumes, and one of them with a duration. */
 	assert_true(answer()->bytes > 16 + 5 + 2 * 60);
@@ -191,6 +192,7 @@ reports_end_with_the_session_and_with_the_association(void **state)
 	assert_int_equal(tell(SMF, SPAN(association_release)), PFCP_ACCEPTED);
 	pass_time_ms(10000);
 	assert_null(due());
+	assert_false(pfcp_agent_waits(agent));
 	check_sessions_agree();
 }
 
