@@ -234,9 +234,15 @@ pfcp_agent_take(struct pfcp_agent *agent, struct pfcp_peer from, struct pfcp_spa
 	enum pfcp_reading reading;
 	struct pfcp_header header;
 
-	if (association != PFCP_NOBODY && pfcp_header_read(message, &header) &&
-	    header.version == PFCP_VERSION && header.message == PFCP_SESSION_REPORT_RESPONSE) {
-		pfcp_reports_answered(agent, from, &header);
+	if (pfcp_header_read(message, &header) && header.version == PFCP_VERSION &&
+	    header.message == PFCP_SESSION_REPORT_RESPONSE) {
+		/* Its address need not be that of the association. */
+		if (pfcp_reports_answered(agent, from, &header))
+			return NULL;
+		if (association != PFCP_NOBODY)
+			agent->counts.repeated++; /* one that was answered before */
+		else
+			agent->counts.not_associated++;
 		return NULL;
 	}
 	reading = pfcp_request_read(message, &request, &fault);

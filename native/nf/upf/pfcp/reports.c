@@ -68,7 +68,7 @@ read_cause(struct pfcp_span value, void *group, struct pfcp_fault *fault)
 	return true;
 }
 
-void
+bool
 pfcp_reports_answered(struct pfcp_agent *agent, struct pfcp_peer from,
 		      const struct pfcp_header *header)
 {
@@ -84,16 +84,16 @@ pfcp_reports_answered(struct pfcp_agent *agent, struct pfcp_peer from,
 			continue;
 		if (!pfcp_group_read(rows, PFCP_COUNT(rows), header->ies, &cause, &fault)) {
 			agent->counts.malformed++;
-			return;
+			return true;
 		}
 		end_report(&agent->reports, report);
 		if (cause == PFCP_ACCEPTED)
 			agent->counts.reports_accepted++;
 		else
 			agent->counts.reports_refused++;
-		return;
+		return true;
 	}
-	agent->counts.repeated++; /* one that was answered before */
+	return false;
 }
 
 static const struct pfcp_writer *

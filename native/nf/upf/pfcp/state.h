@@ -129,8 +129,8 @@ void pfcp_reports_fini(struct pfcp_reports *reports);
 void pfcp_reports_follow(struct pfcp_agent *agent, uint32_t place, bool has_rules);
 /* Those to that peer are of no use any more. */
 void pfcp_reports_forget(struct pfcp_reports *reports, uint32_t to_ip);
-/* What came is a response to a report. */
-void pfcp_reports_answered(struct pfcp_agent *agent, struct pfcp_peer from,
+/* What came is a response: to a report of ours, or false. */
+bool pfcp_reports_answered(struct pfcp_agent *agent, struct pfcp_peer from,
 			   const struct pfcp_header *header);
 /* The next message whose time has come, and `to` whom, until the next call; NULL: none has. */
 const struct pfcp_writer *pfcp_reports_due(struct pfcp_agent *agent, struct pfcp_peer *to);

@@ -88,6 +88,8 @@ a_report_is_as_scapy_writes_it_and_is_sent_until_it_is_answered(void **state)
 	assert_int_equal(tell(SMF, SPAN(report_taken)), 0);
 	assert_int_equal(agent->counts.reports_accepted, 1);
 	assert_int_equal(tell(SMF, SPAN(report_taken)), 0); /* both answers came late */
+	assert_int_equal(tell((struct pfcp_peer){.ip = 7}, SPAN(report_taken)), 0);
+	assert_int_equal(agent->counts.not_associated, 1);
 	assert_int_equal(agent->counts.repeated, 1);
 	assert_int_equal(agent->counts.malformed, 0);
 	pass_time_ms(800); /* 9.9 s of the next ten */
