@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a upf sends on N4 and N3 is what Wireshark reads, without a fault."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from scapy.layers.inet import IP, TCP, UDP
+from scapy.packet import Packet as ScapyPacket
+
+from . import pfcp_vectors as messages
+from . import wireshark
+from .control_plane import ControlPlane, element, network
+from .frames import framed
+from .pfcp_vectors import pfcp
+from .replay import Forwarded, Options, replay
+from .test_n4_usage import set_up, up, upf
+from .wireshark import dissected, over_udp
+
+pytestmark = [
+    pytest.mark.skipif(os.geteuid() != 0, reason="makes a network namespace: run as root"),
+    pytest.mark.long,
+    wireshark.needed,
+]
+
+PFCP_PORT = 8805
+SETUP_RESPONSE, ESTABLISHED, MODIFIED, DELETED, REPORT = "6", "51", "53", "55", "56"
+SERVER = "203.0.113.9"
+
+
+def test_answers_and_reports_of_n4(tmp_path: Path) -> None:
+    with network() as netns, replay(upf()) as chain, ControlPlane(netns) as smf:
+        chain.listen("upf0", f"/run/netns/{netns}")
+        sent = [bytes(smf.associate())]
+        refused = smf.ask(0, messages.establishment(pfcp.IE_CreateFAR))
+        seid, teid = set_up(smf, messages.metered())
+        up(chain, teid, 900)
+        queried = smf.ask(seid, messages.query(31, 32))
+        up(chain, teid, 1100)
+        reported = smf.report()
+        smf.accept(reported, seid)
+        deleted = smf.ask(seid, pfcp.PFCPSessionDeletionRequest())
+        smf.sequence += 1
+        set_up_again = smf.ask(0, messages.bearers())
+        sent += [bytes(one) for one in (refused, queried, reported, deleted, set_up_again)]
+    fields = ("msg_type", "seid", "cause", "offending_ie", "urr_id", "ur_seqn")
+    volumes = tuple(f"volume_measurement.{one}vol" for one in ("to", "ul", "dl"))
+    rows = dissected(
+        [over_udp(one, PFCP_PORT) for one in sent],
+        tmp_path,
+        *(f"pfcp.{name}" for name in (*fields, *volumes, "f_teid.teid")),
+    )
+    cp_seid = hex(messages.CP_SEID)
+    assert rows[0][:4] == [SETUP_RESPONSE, "", "1", ""]
+    assert rows[1][:4] == [ESTABLISHED, cp_seid, "66", str(pfcp.IE_CreateFAR.ie_type)]
+    assert rows[2][:9] == [MODIFIED, cp_seid, "1", "", "31,32", "0,0", "900,900", "900,900", "0,0"]
+    assert rows[3][:9] == [REPORT, cp_seid, "", "", "32", "1", "1100", "1100", "0"]
+    assert rows[4][:9] == [DELETED, cp_seid, "1", "", "31,32", "1,2", "1100,0", "1100,0", "0,0"]
+    assert rows[5][0] == ESTABLISHED
+    assert rows[5][9] == ",".join([hex(element(set_up_again, pfcp.IE_FTEID).TEID)] * 3)
+
+
+@pytest.mark.parametrize("container", [True, False])
+def test_packets_in_tunnels_of_n3(container: bool, tmp_path: Path) -> None:
+    options: Options = {
+        "sessions": 3,
+        "ue_first_address": "10.45.0.1",
+        "gnb_teid_first": 0x9000,
+        "qfi": 5,
+        "pdu_session_container": container,
+    }
+    users: list[ScapyPacket] = [
+        IP(src=SERVER, dst="10.45.0.1") / UDP(sport=9000, dport=4000) / b"odd",
+        IP(src=SERVER, dst="10.45.0.2") / TCP(sport=9001, dport=4001, flags="PA") / bytes(1300),
+        IP(src=SERVER, dst="10.45.0.3", frag=20, flags="MF", proto=17) / bytes(40),
+    ]
+    with replay(("upf", options)) as chain:
+        outcomes = chain.send_all([framed(one) for one in users], "inbound")
+    frames = [one.frame for one in outcomes if isinstance(one, Forwarded)]
+    rows = dissected(
+        frames, tmp_path, "gtp.message", "gtp.teid", "gtp.ext_hdr.pdu_ses_con.qos_flow_id", "ip.dst", "ip.len"
+    )
+    assert [row[:3] for row in rows] == [
+        ["0xff", f"0x{0x9000 + number:08x}", "5" if container else ""] for number in range(3)
+    ]
+    assert [row[3].split(",")[1] for row in rows] == ["10.45.0.1", "10.45.0.2", "10.45.0.3"]
+    assert [row[4].split(",")[1] for row in rows] == [str(len(one)) for one in users]
