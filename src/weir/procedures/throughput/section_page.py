@@ -166,7 +166,7 @@ def table(result: Result) -> Markup:
     bodies = [_body(result, chain, goals) for chain in summary.chains(result)]
     caption = tag("caption", f"Throughput by {_by(result)}", class_="unseen")
     inner = tag("table", caption, tag("thead", top, below), bodies, class_="sheet", id="throughput-table")
-    scroll = tag("div", inner, class_="scroll", tabindex=0, role="region", aria_label="Throughput table")
+    scroll = tag("div", inner, class_="scroll", tabindex=0, role="group", aria_label="Throughput table")
     return tag("div", scroll, _legend(result))
 
 

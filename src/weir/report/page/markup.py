@@ -84,4 +84,4 @@ def sheet(
         tag("tbody", body),
         class_="sheet small",
     )
-    return tag("div", inner, class_="scroll", tabindex=0, role="region", aria_label=title)
+    return tag("div", inner, class_="scroll", tabindex=0, role="group", aria_label=title)

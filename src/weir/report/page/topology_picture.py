@@ -52,7 +52,7 @@ def pictures(result: Result) -> Markup:
                 picture(setup.topology, setup.datapath),
                 class_="scroll",
                 tabindex=0,
-                role="region",
+                role="group",
                 aria_label=f"Picture of {setup.name} {setup.chain}",
             ),
             class_="built",

@@ -41,7 +41,7 @@ function trialTable(trials) {
     ...TRIAL_COLUMNS.map(([, text, side]) => cell('td', text(trial), side))));
   const table = el('table', { className: 'sheet small' }, el('caption', {}, `Trials (${trials.length})`),
     el('thead', {}, head), el('tbody', {}, ...lines));
-  return el('div', { className: 'scroll', tabIndex: 0, role: 'region', 'aria-label': 'Trials' }, table);
+  return el('div', { className: 'scroll', tabIndex: 0, role: 'group', 'aria-label': 'Trials' }, table);
 }
 
 function trialLists(result) {

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pages of `weir serve` and reports keep what axe knows of WCAG 2.1 AA and good practice, in light and dark.
+
+That is the part of WCAG that a program can judge; the rest is looked at.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from tests.report.browser import load_page, needs_chromium
+from tests.report.synthetic import result
+from weir import report
+
+pytestmark = [pytest.mark.long, needs_chromium]
+
+PAGES = ("/", "/labs/nightly", "/runs/nightly-39", "/compare?run=nightly-39&run=nightly-10", "/model")
+RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice")
+AXE = resources.files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+ASSET = re.compile(r'<(?:link|script)[^>]*(?:href|src)="(/assets/[^"]+\.(css|js)[^"]*)"[^>]*>(?:</script>)?')
+JUDGED = """
+window.addEventListener('load', () => setTimeout(async () => {
+  %(theme)s
+  // It cannot tell a text's contrast above a gradient, such as the shadow that says that a table scrolls.
+  const plain = document.createElement('style');
+  plain.textContent = '* { background-image: none !important; }';
+  document.head.append(plain);
+  const found = await axe.run(document, { runOnly: %(rules)s });
+  const said = document.createElement('script');
+  said.type = 'application/json';
+  said.id = 'judged';
+  const one = (of) => of.nodes.map((node) => `${of.id}: ${of.help}: ${node.html.slice(0, 200)}`);
+  said.textContent = JSON.stringify([found.violations.flatMap(one), found.passes.map((of) => of.id)]);
+  document.body.append(said);
+}, 300));
+"""
+
+
+def judged(html: str, folder: Path, *, dark: bool) -> tuple[list[str], list[str]]:
+    """What it found against the page, and the rules that the page keeps."""
+    theme = "document.documentElement.dataset.theme = 'dark';" if dark else ""
+    script = AXE + JUDGED % {"theme": theme, "rules": json.dumps(RULES)}
+    html = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", html)
+    assert "</script" not in script
+    dom, console = load_page(html.replace("<head>", f"<head><script>{script}</script>", 1), folder)
+    said = dom.partition('<script type="application/json" id="judged">')[2].partition("</script>")[0]
+    assert said, console
+    against, kept = json.loads(said)
+    return against, kept
+
+
+def with_assets(html: str, weir: TestClient) -> str:
+    """The page as one file."""
+
+    def inline(found: re.Match[str]) -> str:
+        text = weir.get(found[1]).text
+        return f"<style>{text}</style>" if found[2] == "css" else f"<script>{text}</script>"
+
+    return ASSET.sub(inline, html)
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_that_is_served(weir: TestClient, tmp_path: Path, page: str, *, dark: bool) -> None:
+    answer = weir.get(page)
+    assert answer.status_code == 200
+    against, kept = judged(with_assets(answer.text, weir), tmp_path, dark=dark)
+    assert against == []
+    assert {"document-title", "html-has-lang", "color-contrast"} <= set(kept)
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_a_report(tmp_path: Path, *, dark: bool) -> None:
+    against, kept = judged(report.render(result(), "html"), tmp_path, dark=dark)
+    assert against == []
+    assert {"document-title", "html-has-lang", "color-contrast"} <= set(kept)
+
+
+def test_it_finds_what_is_wrong(tmp_path: Path) -> None:
+    page: Any = report.render(result(), "html").replace(
+        "<main", '<p style="color: #aaa; background: #bbb">x y z</p><img src="x"><main', 1
+    )
+    against, _ = judged(page, tmp_path, dark=False)
+    assert {"color-contrast", "image-alt"} <= {one.partition(":")[0] for one in against}
