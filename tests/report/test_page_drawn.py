@@ -88,6 +88,28 @@ def test_when_a_core_was_away_is_kept_as_far_as_a_plot_of_all_trials_shows_it() 
             assert any(_meets(part, absence) for absence in trial.left_out)
 
 
+def ahead_of_the_search(duration_s: float) -> Result:
+    """Nothing came through: a warm-up and a look at what comes, whose core others had half of the time."""
+    made = disturbed()
+    made.setups = made.setups[:1]
+    case = made.setups[0].cases[0]
+    half = [LeftOut(core=0, from_us=0.0, to_us=duration_s * US_PER_S / 2, by="python (4711)")]
+    ahead = {"duration_s": duration_s, "left_out": half}
+    case.trials = [
+        case.trials[0].model_copy(update={**ahead, "purpose": purpose})
+        for purpose in ("calibration", "preflight")
+    ]
+    case.curve, case.throughput, case.problem = [], [], "Nothing of a light load comes through."
+    return made
+
+
+@pytest.mark.parametrize("duration_s", [0.05, 20.0])
+def test_a_run_in_which_nothing_comes_through_has_no_more_pieces_than_a_plot_shows(duration_s: float) -> None:
+    trials = shown_trials(json.loads(drawn(ahead_of_the_search(duration_s))))
+    assert [sum(part["us"] for part in one["left_out"]) for one in trials] == [duration_s * US_PER_S / 2] * 2
+    assert sum(len(one["left_out"]) for one in trials) <= PIECES
+
+
 def _meets(part: dict[str, Any], absence: LeftOut) -> bool:
     same: bool = absence.core == part["core"] and noise.program(absence.by) == part["by"]
     begun, ended = absence.from_us < part["to_us"] + 1, absence.to_us > part["from_us"] - 1

@@ -22,12 +22,12 @@ from importlib.resources import files
 from typing import Any
 
 from weir.base.si import US_PER_S
-from weir.report import noise, summary
+from weir.report import noise
 from weir.results.result import Case, Result, Trial
 
 HERE = "weir.report.page"
 PIECES = 1000
-"""Of all trials' time, at least: plots have a column for three pixels."""
+"""Of the time of all trials that the page lists: plots have a column for three pixels."""
 _UNREAD = {"slices", "areas", "cores", "core_speeds", "distances_cycles", "left_out", "streams"}
 """Of a trial; stalls too, but of results whose trials' time was not divided."""
 
@@ -49,11 +49,19 @@ def packed(json_text: str) -> str:
 
 def drawn(result: Result) -> str:
     """JSON of the shape of a result, but for `left_out`."""
-    piece_us = max(1.0, sum(trial.duration_s for trial in summary.trials(result)) * US_PER_S / PIECES)
+    whole_s = sum(trial.duration_s for _, case in result.cases() for trial in _trials(case))
+    piece_us = max(1.0, whole_s * US_PER_S / PIECES)
     document = result.model_dump(mode="json", exclude={"setups": {"__all__": {"cases"}}})
     for setup, shown in zip(result.setups, document["setups"], strict=True):
         shown["cases"] = [_case(case, piece_us) for case in setup.cases]
     return json.dumps(document, separators=(",", ":"), ensure_ascii=False)
+
+
+def _trials(case: Case) -> Iterator[Trial]:
+    """All that the page lists, those ahead of the search among them."""
+    yield from (*case.trials, *case.curve)
+    for point in case.delays:
+        yield from point.trials
 
 
 def _case(case: Case, piece_us: float) -> dict[str, Any]:
