@@ -190,6 +190,10 @@ class Analysis:
     losses: Losses
     slowed: Mapping[int, float]
     """By core: how much longer it took for the same work than at its best in the case's trials."""
+    silent: Trial | None
+    """Of a case that was given up, since nothing of a direction comes through: a trial of a light load."""
+    problem: str | None
+    """Why the case was given up."""
 
     @property
     def offered_pps(self) -> float:
@@ -216,7 +220,16 @@ def analysis(trial: Trial, topology: Topology | None, hz: float, case: Case) -> 
         cores=tuple(cores(trial, hz)),
         losses=losses(trial, topology),
         slowed=slowness([trial, *case.trials, *case.curve])[0],
+        silent=_silent(case),
+        problem=case.problem,
     )
+
+
+def _silent(case: Case) -> Trial | None:
+    """Valid or not: time that others had makes no function drop what it lets through."""
+    light = next((one for one in reversed(case.trials) if one.purpose == "preflight"), None)
+    found = any(one.load_pps for one in case.throughput)
+    return light if light is not None and light.silent and case.problem and not found else None
 
 
 def areas(one: Analysis) -> list[AreaFigures]:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What limited one trial.
 
-In this order: cores that were taken away; a full core behind a queue that overflows (of several the one that
+In this order: nothing comes through, however light the load; functions drop more by their rules than is lost
+in queues; cores that were taken away; a full core behind a queue that overflows (of several the one that
 spends most cycles on a packet); the link; then an overflow behind which no core is full: a switch, a
 function's own stalls, the host's, or a queue that is too short for bursts. Without loss: who fell behind, or
 nobody.
@@ -16,9 +17,20 @@ from weir.base.si import US_PER_S
 from weir.explain.cores import Core, CostItem
 from weir.explain.evidence import busy, lost, outside_rows, share, slowed_rows
 from weir.explain.taken_away import taken_away
-from weir.explain.trial import LOST_SHARE, PROGRAM, SWITCH, Analysis, Overflow, balanced, lossy
+from weir.explain.trial import (
+    LOST_SHARE,
+    PROGRAM,
+    SWITCH,
+    Analysis,
+    Decision,
+    Overflow,
+    balanced,
+    losses,
+    lossy,
+)
 from weir.lab.frames import l1_bps
 from weir.results.explanation import Evidence, Limit
+from weir.results.result import Trial
 
 COUNTED_SHARE = 0.01
 """A queue with less than this share of what was lost in queues does not overflow."""
@@ -44,19 +56,19 @@ class Verdict:
 def judge(one: Analysis) -> Verdict:
     """The verdict, "unknown" where the evidence does not do."""
     trial = one.trial
+    if one.silent is not None:
+        return _nothing_comes(one, one.silent)
     if not balanced(trial):
         return _unknown(
             f"{abs(trial.unaccounted)} packets of the trial are unaccounted for, or {trial.duplicates} came "
             "twice: its counters cannot be believed."
         )
+    if lossy(trial) and one.losses.decided > one.losses.overflowed:
+        return _decision(one)
     taken = taken_away(one)
     if taken is not None:
         return Verdict(*taken)
-    if not lossy(trial):
-        return _without_loss(one)
-    if one.losses.decided > one.losses.overflowed:
-        return _decision(one)
-    return _overflowing(one)
+    return _overflowing(one) if lossy(trial) else _without_loss(one)
 
 
 def _unknown(why: str) -> Verdict:
@@ -269,12 +281,31 @@ def _without_loss(one: Analysis) -> Verdict:
 
 
 def _decision(one: Analysis) -> Verdict:
-    worst = one.losses.decisions[0]
-    says = f"{worst.stage} drops packets by its own decision ({worst.reason}): that is no lack of speed."
-    dropped = Evidence(
-        what=f"dropped at {worst.place}", value=worst.packets, unit="packets", note=worst.reason
-    )
-    return Verdict(Limit(kind="decision", name=worst.stage, sentence=says), (dropped, *busy(one)))
+    return _decided(one, one.losses.decisions[:1], "packets", "")
+
+
+def _nothing_comes(one: Analysis, light: Trial) -> Verdict:
+    """Whatever else was so: what is lost of a light load says why."""
+    lost = losses(light, one.topology)
+    if lost.decided <= lost.overflowed:
+        return _unknown(one.problem or "nothing comes through.")
+    sides = [stream.direction for stream in light.silent]
+    what = "all packets" if len(sides) == len(light.streams) else f"all packets {' and '.join(sides)}"
+    of_it = f", of the {light.offered:,} of a light load"
+    return _decided(one, lost.decisions[:3], f"{what}, however light the load,", of_it)
+
+
+def _decided(one: Analysis, shown: Sequence[Decision], what: str, of_it: str) -> Verdict:
+    """By the first of those that are shown."""
+    worst = shown[0]
+    says = f"{worst.stage} drops {what} by its own decision ({worst.reason}): that is no lack of speed."
+    dropped = [
+        Evidence(
+            what=f"dropped at {each.place}", value=each.packets, unit="packets", note=f"{each.reason}{of_it}"
+        )
+        for each in shown
+    ]
+    return Verdict(Limit(kind="decision", name=worst.stage, sentence=says), (*dropped, *busy(one)))
 
 
 def _link(one: Analysis) -> Verdict | None:

@@ -17,7 +17,7 @@ from weir.measure.counting import Watched
 from weir.measure.outside import Outside
 from weir.measure.tester import Reset, SutCounters, Tester, Traffic
 from weir.measure.trial import PortGoneError, TrialRunner
-from weir.results.result import Case, Ceiling, Drop, StreamCount, Throughput, Trial
+from weir.results.result import Case, Ceiling, Drop, Throughput, Trial
 
 Phase = Literal[
     "calibrate",
@@ -154,7 +154,7 @@ class OneCase(ABC):
             self.problem = "The tester could send nothing: look at the data plane's log."
             return None
         decided = sum(drop.packets for drop in probe.drops if drop.decided_by is not None)
-        if nothing_of(probe) or decided > DECIDED_SHARE * probe.offered:
+        if probe.silent or decided > DECIDED_SHARE * probe.offered:
             self.problem = nothing_comes(self.runner)
             if self.problem is not None:
                 return None
@@ -176,12 +176,7 @@ def nothing_comes(runner: TrialRunner) -> str | None:
     PortGoneError of a port that disappears.
     """
     light = runner.valid("preflight", LIGHT_PPS * len(runner.traffic.streams), LIGHT_S).trial
-    return _sentence(light, runner.traffic) if nothing_of(light) else None
-
-
-def nothing_of(trial: Trial) -> list[StreamCount]:
-    """The directions of which something was sent and nothing arrived."""
-    return [one for one in trial.streams if one.offered and not one.delivered]
+    return _sentence(light, runner.traffic) if light.silent else None
 
 
 def where_dropped(drops: Sequence[Drop]) -> str:
@@ -195,7 +190,7 @@ def where_dropped(drops: Sequence[Drop]) -> str:
 
 def _sentence(light: Trial, traffic: Traffic) -> str:
     """Of what, at which load, and where it went."""
-    silent = {one.stream: one for one in nothing_of(light)}
+    silent = {one.stream: one for one in light.silent}
     sent = [
         f"{silent[one.id].offered} packets {one.template.src_ip} → {one.template.dst_ip} {one.template.l4} "
         f"({silent[one.id].direction})"

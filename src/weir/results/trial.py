@@ -305,6 +305,11 @@ class Trial(Record):
     slices: TrialSlices | None = None
 
     @property
+    def silent(self) -> list[StreamCount]:
+        """The directions of which something was sent and nothing arrived."""
+        return [one for one in self.streams if one.offered and not one.delivered]
+
+    @property
     def counted_offered(self) -> int:
         """Packets that a verdict rests on."""
         return self.counted.offered if self.counted is not None else self.offered

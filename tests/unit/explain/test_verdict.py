@@ -9,6 +9,7 @@ import pytest
 
 from weir.base.node import KernelFunction, ProgramFunction
 from weir.base.topology import Topology
+from weir.results.explanation import CaseExplanation
 from weir.results.result import Ceiling
 from weir.results.slices import LeftOut
 
@@ -214,6 +215,53 @@ def test_what_a_function_drops_by_its_rules_is_no_lack_of_speed() -> None:
     areas = [*the_tester(), area("f1", HALF, NAT), area("f2", 0.2, ACL)]
     found = explained(trial(areas, {("f2/right/acl", "no_rule"): 100_000}))
     assert verdict(found) == ("decision", "f2/acl")
+
+
+def test_rules_that_drop_most_of_what_is_lost_come_before_a_core_that_was_taken_away() -> None:
+    areas = [*the_tester(), area("f1", HALF, NAT), area("f2", 0.2, ACL)]
+    denied, full = {("f2/right/acl", "no_rule"): 100_000}, {("tester.left", "tx_queue_full"): 200_000}
+    assert verdict(explained(trial(areas, denied, stalls=[stall(1, 0.4)]))) == ("decision", "f2/acl")
+    mixed = explained(trial(areas, denied | full, stalls=[stall(1, 0.4)]))
+    assert verdict(mixed) == ("oversubscription", "core 1")
+
+
+GIVEN_UP = "Nothing comes through: of 500 packets none arrived."
+
+
+def given_up(drops: dict[tuple[str, str], int], sides: tuple[int, ...] = (0, 0)) -> CaseExplanation:
+    """Of a warm-up with a core taken away and a full queue, and a light load of which these were dropped;
+    `sides`: how many arrived of each direction's 250."""
+    areas = [*the_tester(), area("f1", FULL, NAT), area("f2", 0.2, ACL)]
+    denied = {("f2/right/acl", "no_rule"): 300_000, ("tester.left", "tx_queue_full"): 700_000}
+    warm_up = trial(areas, denied, purpose="calibration", stalls=[stall(1, 0.9)], delivered=0)
+    directions = zip(("left-to-right", "right-to-left"), sides, strict=True)
+    streams = [
+        stream(arrived).model_copy(update={"offered": 250, "direction": direction})
+        for direction, arrived in directions
+    ]
+    light = trial([], drops, purpose="preflight", offered=500, delivered=sum(sides), streams=streams)
+    light.valid = False  # others had the core; what the rules say is true all the same
+    return explained(curve=[], trials=[warm_up, light], problem=GIVEN_UP)
+
+
+def test_rules_that_let_nothing_through_however_light_the_load_are_the_limit_whatever_else_was() -> None:
+    found = given_up({("f2/right/acl", "no_rule"): 260, ("f2/left/acl", "no_rule"): 240})
+    assert verdict(found) == ("decision", "f2/acl")
+    assert found.limit.sentence.startswith("f2/acl drops all packets, however light the load, by its own")
+    assert [row.value for row in found.evidence if row.unit == "packets"] == [260, 240]
+    assert [advised.measure for advised in found.advice] == [
+        "Look at the function's rules: what it drops is what they say"
+    ]
+
+
+def test_the_direction_of_which_nothing_comes_is_named() -> None:
+    found = given_up({("f2/left/acl", "no_rule"): 250}, (250, 0))
+    assert "f2/acl drops all packets right-to-left, however light" in found.limit.sentence
+
+
+def test_where_no_rule_drops_them_the_reason_for_which_the_run_gave_up_comes_first() -> None:
+    found = given_up({})
+    assert (found.limit.kind, found.limit.sentence) == ("unknown", f"Cannot tell: {GIVEN_UP}")
 
 
 def test_nothing_where_all_was_carried() -> None:

@@ -12,7 +12,7 @@ from weir.base.si import NS_PER_S
 from weir.lab.capture import Replay as Asked
 from weir.lab.frames import BITS_PER_BYTE
 from weir.lab.measure import Measure
-from weir.measure.one_case import OnChain, OneCase, measured, nothing_of
+from weir.measure.one_case import OnChain, OneCase, measured
 from weir.measure.tester import ANNOUNCE_FRAMES, Traffic
 from weir.measure.trial import TrialRunner
 from weir.protocol.traffic import Shape, TrafficConfigure
@@ -73,7 +73,7 @@ class _Replayed(OneCase):
             if trial.valid:
                 good.append(trial)
                 told(self.record, good)
-            elif number == 1 and nothing_of(trial):
+            elif number == 1 and trial.silent:
                 self.problem = "Nothing of the capture comes through. " + " ".join(trial.invalid_because)
                 return
         if not good:
