@@ -96,6 +96,7 @@ def throughput(
             unmeasured=why_none.unmeasured,
             repeats=len(found),
             searches=len(found),
+            left_out_share=statistics.median(one.left_out_share for one in found),
         )
     loads = [one.load_pps for one in good if one.load_pps is not None]
     load_pps = statistics.median(loads)

@@ -55,7 +55,7 @@ class GoalResult:
     distances_cycles: Mapping[str, float] = field(default_factory=dict)
     """Of the cores, by core: of that trial at upper_pps that lost packets with the nearest ones."""
     left_out_share: float = 0.0
-    """Of the time of the trials at both bounds: not counted."""
+    """Of the time of the trials at both bounds, of an irregular one of all trials: not counted."""
     unsteady: bool = False
     """Each trial at upper_pps that lost packets lost them in pauses, or lost more than that load can be too
     much, as the lower one was carried."""
@@ -234,19 +234,30 @@ def _judge(
     bounds = library.database.get_relevant_bounds(target)
     lower_pps = float(bounds.clo) if bounds.clo else None
     upper_pps = float(bounds.chi) if bounds.chi else None
+    of_all = measurer.left_out_share(*measurer.times_s)
     if lower_pps is None:
         lowest_pps = float(library.config.min_load)
         why = _nothing_carried(lowest_pps, upper_pps, measurer, time_up=time_up)
         unmeasured = time_up or upper_pps in measurer.unbelievable
-        return GoalResult(goal, upper_pps=upper_pps, why=why, unmeasured=unmeasured)
+        return GoalResult(
+            goal, upper_pps=upper_pps, why=why, unmeasured=unmeasured, left_out_share=of_all
+        )
     if upper_pps is None and time_up:
         carried = f"{lower_pps:,.0f} {measurer.unit}"
         why = f"The time limit came before a load was found too high for it; it carries {carried}."
-        return GoalResult(goal, lower_pps=lower_pps, why=why + measurer.disturbed(), unmeasured=True)
+        why += measurer.disturbed()
+        return GoalResult(goal, lower_pps=lower_pps, why=why, unmeasured=True, left_out_share=of_all)
     if upper_pps in measurer.unbelievable:
         reason = measurer.unbelievable[upper_pps]
         why = f"Above {lower_pps:,.0f} {measurer.unit} no trial could be believed: {reason}"
-        return GoalResult(goal, lower_pps=lower_pps, upper_pps=upper_pps, why=why, unmeasured=True)
+        return GoalResult(
+            goal,
+            lower_pps=lower_pps,
+            upper_pps=upper_pps,
+            why=why,
+            unmeasured=True,
+            left_out_share=of_all,
+        )
     deciding = measurer.deciding(lower_pps, upper_pps)
     loss = bounds.clo.target_to_stat[target].pessimistic_loss_ratio
     return GoalResult(

@@ -87,7 +87,8 @@ class Throughput(Record, InState):
     """By both cores, "0-1": to read on the one what the other has, there and back; of those trials that lost
     too much, in the one with the nearest cores."""
     left_out_share: float = 0.0
-    """Of the time of the trials at the loads that bound it: not counted, since a core was away."""
+    """Of the time of the trials at the loads that bound it, of an irregular one of all its trials: not
+    counted, since a core was away."""
     unsteady: bool = False
     """Trials at the load just above lost packets in pauses (see `Counted`), or more than that load can be too
     much: the system under test or the machine was slower in them than in those at the rate itself."""

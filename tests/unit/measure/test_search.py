@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import pytest
@@ -185,6 +186,10 @@ def test_a_time_limit_that_comes_because_of_others_names_them() -> None:
         assert found.why.startswith("The time limit came before any load was found that it carries.")
         assert "of the trials' time was left out, since others had a core; at " in found.why
         assert "host had core 1 for" in found.why
+        share = re.search(r"(\d+)% of the trials' time was left out", found.why)
+        assert share is not None
+        assert round(100 * found.left_out_share) == int(share[1]) > 50
+        assert found.disturbed
 
 
 def test_stalls_of_the_host_do_not_change_what_is_found() -> None:

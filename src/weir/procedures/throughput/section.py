@@ -5,8 +5,9 @@ Chains under one technology are compared with each other instead: a row for each
 goals fit 80 columns; goals that do not fit side by side get a table each. Where there is room, each ratio has
 its interval beside it. Flags are beside the rate that they are of.
 
-The CSV has one row for each throughput. A technology that was refused and a case that was given up have one
-row too, with that status, the reason in `why`, and no numbers, so that nothing is missing silently.
+The CSV has one row for each throughput. A technology that was refused, and a case that was given up before it
+had any, have one row too, with that status, the reason in `why`, and no numbers, so that nothing is missing
+silently. What a case had that was given up later is in its rows, and why it was given up behind their own `why`.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ COLUMNS = (
     "run", "lab", "technology", "chain", "datapath", "frame", "mean_frame_bytes", "goal", "goal_loss_ratio",
     "status", "why", "load_pps", "load_min_pps", "load_max_pps", "lower_bound_pps", "upper_bound_pps",
     "repeats", "l2_bps", "l1_bps", "loss_ratio", "ratio_to_baseline", "ratio_min", "ratio_max",
-    "ratio_bound", "baseline", "flags", "tester_bound", "stall_labelled", "out_of_time", "slower_times",
+    "ratio_bound", "baseline", "flags", "tester_bound", "disturbed", "out_of_time", "slower_times",
     "farther_times", "left_out_share", "unsteady", "ceiling_pps", "variant", "searches", "unmeasured",
 )
 # fmt: on
@@ -199,14 +200,20 @@ def _rows(result: Result) -> Iterator[dict[str, Cell]]:
         if setup.refused is not None:
             yield _place(result, setup, None) | {"status": "refused", "why": setup.refused}
         for case in setup.cases:
-            if case.problem is not None:
-                yield _place(result, setup, case) | {"status": "given up", "why": case.problem}
+            if case.problem is not None and not case.throughput:
+                yield _place(result, setup, case) | {
+                    "status": "given up",
+                    "why": case.problem,
+                    "flags": legend.flags_of(None, case),
+                }
     for row in summary.rows(result):
         yield _place(result, row.setup, row.case) | {
-            **row.throughput.model_dump(exclude={"rounds", "distances_cycles"}),
+            **row.throughput.model_dump(exclude={"rounds", "distances_cycles", "stall_labelled"}),
             **_interval(row.throughput),
             **_ratio(row),
-            "flags": row.flags,
+            "why": " ".join(filter(None, (row.throughput.why, row.case.problem))) or None,
+            "disturbed": rates.disturbed(row.throughput),
+            "flags": legend.flags_of(row, row.case),
         }
 
 

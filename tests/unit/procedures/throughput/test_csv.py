@@ -85,6 +85,29 @@ def test_refused_technologies_and_given_up_cases_have_a_row_with_the_reason() ->
     assert said["direct", "given up"] == "port gone"
 
 
+def test_a_case_that_was_given_up_after_it_had_throughputs_has_their_rows_and_no_other() -> None:
+    made = disturbed()
+    case = made.setups[1].cases[0]
+    case.problem = "Interrupted before it was finished."
+    (row,) = [row for row in rows_of(made) if row["technology"] == "linux-bridge"]
+    assert (row["goal"], row["status"], row["load_pps"]) == ("NDR", "found", "400000.0")
+    assert (row["why"], row["flags"]) == (case.problem, "X")
+    case.throughput = [case.throughput[0].model_copy(update={"status": "irregular", "why": "Late."})]
+    (row,) = [row for row in rows_of(made) if row["technology"] == "linux-bridge"]
+    assert (row["status"], row["why"], row["flags"]) == ("irregular", f"Late. {case.problem}", "IX")
+
+
+def test_an_irregular_answer_of_disturbed_trials_says_how_much_was_left_out() -> None:
+    made = disturbed()
+    lost = {"status": "irregular", "load_pps": None, "left_out_share": 1.0, "why": "Others had a core."}
+    case = made.setups[0].cases[0]
+    case.throughput = [case.throughput[0].model_copy(update=lost)]
+    rows = {row["technology"]: row for row in rows_of(made)}
+    columns = ("disturbed", "left_out_share", "flags")
+    assert [rows["direct"][column] for column in columns] == ["true", "1.0", "TDI"]
+    assert [rows["linux-bridge"][column] for column in columns] == ["false", "0.0", ""]
+
+
 def test_quotes_and_line_breaks_in_texts_stay_in_their_cell() -> None:
     made = result()
     attacked = hostile(made, attack='",\r\n"x')
