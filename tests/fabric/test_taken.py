@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import pwd
 import subprocess
 import sys
 import time
@@ -110,6 +111,41 @@ def test_a_thread_of_another_deployment_is_named_by_that(tmp_path: Path) -> None
         proc, [Switch(now - 20, OURS, CC), Switch(now - 10, CC, SWITCH), Switch(now, SWITCH, OURS)]
     )
     assert [one.by for one in found] == ["weir-dp of first-9a1e51ff", "pmd-c01/id:2 (500)"]
+
+
+def test_whose_a_program_is_and_how_nice_is_told_and_nothing_of_that_of_the_kernels_threads(
+    tmp_path: Path,
+) -> None:
+    proc = names(tmp_path, t200="python", t201="cc1 (x)", t202="kworker/1:2", t203="gone")
+    stats = {"t200": (0x400000, 19), "t201": (0x400000, 0), "t202": (0x4208060, 0)}
+    for tid, (flags, nice) in stats.items():
+        place = proc / tid.removeprefix("t")
+        place.joinpath("stat").write_text(f"7 (a) b) S 1 1 1 0 -1 {flags} 1 2 3 4 5 6 7 8 39 {nice} 4 0\n")
+    now = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
+    order = [OURS, 200, 201, 202, 203, OURS]
+    switches = [Switch(now + at, *both) for at, both in enumerate(itertools.pairwise(order), start=-9)]
+    me = pwd.getpwuid(os.getuid()).pw_name
+    assert [one.by for one in watched(proc, switches)] == [
+        f"python (nice 19) of {me} (200)",
+        f"cc1 (x) of {me} (201)",
+        "kworker/1:2 (202)",
+        "gone (203)",
+    ]
+
+
+def test_so_is_a_program_that_runs_here() -> None:
+    program = subprocess.Popen(["nice", "-n", "19", "sleep", "60"])
+    try:
+        deadline_s = time.monotonic() + 10
+        while Path(f"/proc/{program.pid}/comm").read_text() != "sleep\n" and time.monotonic() < deadline_s:
+            time.sleep(0.01)
+        now = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
+        found = watched(Path("/proc"), [Switch(now - 20, OURS, program.pid), Switch(now, program.pid, OURS)])
+    finally:
+        program.kill()
+        program.wait()
+    me = pwd.getpwuid(os.getuid()).pw_name
+    assert [one.by for one in found] == [f"sleep (nice 19) of {me} ({program.pid})"]
 
 
 def test_the_program_that_measures_is_named_as_itself(tmp_path: Path) -> None:

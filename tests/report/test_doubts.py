@@ -8,7 +8,7 @@ from typing import Any, get_args
 import pytest
 
 from weir.report import doubts, numbers
-from weir.results.result import Drop, Result, Throughput, Trial
+from weir.results.result import Drop, LeftOut, Result, Throughput, Trial
 
 from .disturbed import disturbed, found, trial
 from .synthetic import result
@@ -53,6 +53,36 @@ def test_a_rate_at_which_confirming_trials_lost_far_more_than_the_goal_says_so()
     ]
     one.loss_ratio = 0.005
     assert of(made, "note") == []
+
+
+def irregular(*taken: tuple[float, str, str]) -> Result:
+    """A case for each: share of its trial's time that another one had, its reason, and who that was."""
+    made = disturbed()
+    for (share, why, by), setup in zip(taken, made.setups, strict=True):
+        case = setup.cases[0]
+        one = found(1e6).model_copy(update={"status": "irregular", "load_pps": None, "why": why})
+        away = trial(1e6, lost_share=0.0, away_us=share * 100_000)
+        away.left_out = [LeftOut(core=1, from_us=0, to_us=share * 200_000, by=by)]
+        case.throughput, case.curve, case.trials = [one], [], [away]
+    return made
+
+
+def test_of_irregular_cases_that_others_disturbed_the_one_that_took_most_of_them_all_is_named() -> None:
+    others = [(0.9, f"Only {at} ms: python ({at}) had core 1.", f"python ({at})") for at in (1, 2, 3)]
+    made = irregular((0.7, "Only 9 ms: weir (6198) had core 1.", "weir (6198)"), *others)
+    assert dict(doubts.counted(made))["I"] == (
+        "irregular, 4 cases: 85% of their trials' time was taken by others, most by 3 threads called python"
+    )
+    made.setups[0].cases[0].trials = []
+    assert dict(doubts.counted(made))["I"].endswith("3 threads called python (3 of them)")
+
+
+def test_of_irregular_cases_on_a_quiet_machine_the_reason_of_most_is_said() -> None:
+    often = [(0.01, "Even the lowest load was too much.", "cron (7)")] * 3
+    made = irregular((0.9, "Only 9 ms.", "python (1)"), *often)
+    assert dict(doubts.counted(made))["I"] == (
+        "irregular, 4 cases: Even the lowest load was too much (3 of them)"
+    )
 
 
 def test_a_slower_state_is_said_with_how_much() -> None:

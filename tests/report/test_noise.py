@@ -77,6 +77,10 @@ def test_the_summary_of_a_run_whose_numbers_say_little_tells_none_of_them() -> N
     [
         (("python (4711)", "cron (7)", "python (4720)"), "taken by others, most by 2 threads called python"),
         (("python (4711)",), "taken by others, most by python (4711)"),
+        (
+            ("cc1 (nice 19) of alice (4711)", "cron of root (7)", "cc1 (nice 19) of alice (4712)"),
+            "taken by others, most by 2 threads called cc1 (nice 19) of alice",
+        ),
         (("host",), "taken by others, most by the host"),
         (("slowed",), "left out, most since cores were slowed by a neighbour or a lower clock"),
         ((), "left out"),

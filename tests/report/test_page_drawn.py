@@ -15,6 +15,7 @@ from weir import report
 from weir.base.si import US_PER_S
 from weir.report import noise, summary
 from weir.report.page import PIECES, drawn
+from weir.results import slices
 from weir.results.result import LeftOut, Result, Trial
 
 from .disturbed import disturbed
@@ -111,7 +112,7 @@ def test_a_run_in_which_nothing_comes_through_has_no_more_pieces_than_a_plot_sho
 
 
 def _meets(part: dict[str, Any], absence: LeftOut) -> bool:
-    same: bool = absence.core == part["core"] and noise.program(absence.by) == part["by"]
+    same: bool = absence.core == part["core"] and slices.program(absence.by) == part["by"]
     begun, ended = absence.from_us < part["to_us"] + 1, absence.to_us > part["from_us"] - 1
     return same and bool(begun and ended)
 

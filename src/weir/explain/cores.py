@@ -17,6 +17,7 @@ from typing import Literal
 from weir.base.si import US_PER_S
 from weir.lab.execution import KERNEL_KINDS, SWITCH_THREAD_KINDS, TESTER_KINDS
 from weir.results.result import AreaLoad, Trial
+from weir.results.slices import HOST, SLOWED
 
 FULL_SHARE = 0.9
 """Busy for more than this share of the time a core is full: what is left are polls between two bursts."""
@@ -111,14 +112,12 @@ def _had_s(trial: Trial, core: int, areas: Sequence[AreaLoad]) -> float:
     others_us = sum(
         max(0.0, min(one.to_us, trial.duration_s * US_PER_S) - max(one.from_us, 0.0))
         for one in trial.left_out
-        if one.core == core and one.by not in _NOBODY
+        if one.core == core and one.by not in (HOST, SLOWED)
     )
     return max(0.0, trial.duration_s - others_us / US_PER_S)
 
 
 _COUNTED_WITHOUT = KERNEL_KINDS | {"thread"}
-_NOBODY = frozenset({"slowed", "host"})
-"""Had a core, as trials record it, without being a program here."""
 
 
 def _level(area: AreaLoad) -> str:

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 
 from weir.measure.tester import Taken
 from weir.protocol.traffic_results import Slices
+from weir.results.slices import HOST, SLOWED
 
-HOST = "host"
-SLOWED = "slowed"
 TAKEN_MIN_US = 50.0
 """Less of others' time at once is in every trial, of the kernel's own threads: a queue holds what comes
 then."""

@@ -8,12 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from weir.base.si import NS_PER_US, US_PER_S
-from weir.measure.absences import HOST, SLOWED, SLOWED_TIMES, Absence, absences, slowed
+from weir.measure.absences import SLOWED_TIMES, Absence, absences, slowed
 from weir.measure.disturbance import Evidence, evidence
 from weir.measure.machine_state import MachineState
 from weir.measure.tester import CoreWatch, Taken, Unwatched
 from weir.protocol.traffic_results import Slices
 from weir.results.result import Counted, LeftOut, TrialSlices
+from weir.results.slices import HOST, SLOWED
 
 ENOUGH_SHARE = 0.7
 """Of the time asked for: with less undisturbed time a trial is no answer."""

@@ -239,9 +239,7 @@ def _judge(
         lowest_pps = float(library.config.min_load)
         why = _nothing_carried(lowest_pps, upper_pps, measurer, time_up=time_up)
         unmeasured = time_up or upper_pps in measurer.unbelievable
-        return GoalResult(
-            goal, upper_pps=upper_pps, why=why, unmeasured=unmeasured, left_out_share=of_all
-        )
+        return GoalResult(goal, upper_pps=upper_pps, why=why, unmeasured=unmeasured, left_out_share=of_all)
     if upper_pps is None and time_up:
         carried = f"{lower_pps:,.0f} {measurer.unit}"
         why = f"The time limit came before a load was found too high for it; it carries {carried}."

@@ -23,6 +23,8 @@ from weir.measure.accounting import RECEIVER_REASONS, Balance
 from weir.measure.counting import ENOUGH_SHARE, Counting
 from weir.measure.tester import Stream
 from weir.protocol.traffic_results import TrafficResult
+from weir.results import slices
+from weir.results.slices import HOST, SLOWED, Had
 
 SHORTFALL_RATIO = 0.001
 STRETCH_RATIO = 0.01
@@ -161,16 +163,15 @@ def _disturbed(counted: Counting, wanted_s: float, lasted_s: float) -> list[Faul
                 " load, or end what else runs there.",
             )
         ]
-    by: dict[tuple[int, str], float] = {}
-    for one in counted.left_out:
-        us = min(one.to_us, lasted_s * US_PER_S) - max(0.0, one.from_us)
-        by[one.core, one.by] = by.get((one.core, one.by), 0.0) + max(0.0, us)
-    (core, who), away_us = max(by.items(), key=lambda entry: entry[1], default=((0, "the host"), 0.0))
+    by = slices.takers(counted.left_out, lasted_s * US_PER_S)
+    (core, most), had = max(by.items(), key=lambda item: item[1].us, default=((0, HOST), Had()))
+    slowed = f"core {core} was slowed by a neighbour or a lower clock"
+    who = slowed if most == SLOWED else f"{slices.named(most, had.threads)} had core {core}"
     return [
         Fault(
             "host",
             f"Only {seconds:.3f} of {lasted_s:.3f} s were undisturbed ({wanted_s:.3f} s are asked for): {who}"
-            f" had core {core} for {away_us / US_PER_S:.3f} s: end what else runs there.",
+            f" for {had.us / US_PER_S:.3f} s: end what else runs there.",
         )
     ]
 

@@ -5,12 +5,13 @@ trials of the same case contradict."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from weir.report import noise, numbers, rates, summary
 from weir.results.result import Case, Result, Throughput, Trial
+from weir.results.slices import DISTURBED_SHARE
 from weir.results.trial import Purpose
 
 CONTRADICTED_SHARE = 0.9
@@ -98,7 +99,7 @@ def counted(result: Result) -> list[tuple[str, str]]:
         if places:
             name, said = COUNTED[kind]
             cases = "1 case" if len(places) == 1 else f"{len(places)} cases"
-            said = said or (_how_slow(result) if kind == "S" else _which(kind, places))
+            said = said or (_how_slow(result) if kind == "S" else _which(result, kind, places))
             lines.append((kind if len(kind) == 1 else "–", f"{name}, {cases}: {said}"))
     return lines
 
@@ -144,13 +145,38 @@ def _how_slow(result: Result) -> str:
     return f"cores up to {rates.state_text(slowest, farthest)} than at their best"
 
 
-def _which(kind: str, places: Mapping[str, str]) -> str:
-    """The reason that most of them have; or of what has no letter in the table, the first of them."""
+def _which(result: Result, kind: str, places: Mapping[str, str]) -> str:
+    """The reason that most of them have, or where others took most of their time, who; of what has no letter
+    in the table, the first of them."""
     if kind in ("I", "X"):
         (reason, count), *_ = Counter(places.values()).most_common()
-        return reason if count == len(places) else f"{reason} ({count} of them)"
+        if count == len(places):
+            return reason
+        return (_disturbed(result, places) if kind == "I" else None) or f"{reason} ({count} of them)"
     names, rest = [*places][:NAMED], len(places) - NAMED
     return "; ".join([*names, *([f"and {rest} more"] if rest > 0 else [])])
+
+
+def _disturbed(result: Result, places: Collection[str]) -> str | None:
+    """Of the trials of all these cases together, where others had the cores for most of the time of more than
+    half of them: each one's own reason may name somebody who had little."""
+    trials = [
+        summary.measured(case)
+        for setup, case in result.cases()
+        if _place(setup.name, setup.chain, case) in places
+    ]
+    taken = [one for one in trials if _share(one) > DISTURBED_SHARE]
+    if 2 * len(taken) <= len(trials):
+        return None
+    every = [trial for one in taken for trial in one]
+    of_them = "" if len(taken) == len(trials) else f" ({len(taken)} of them)"
+    return f"{_share(every):.0%} of their trials' time {noise.lost_to(every)}{of_them}"
+
+
+def _share(trials: Sequence[Trial]) -> float:
+    """Of their time: left out."""
+    out_s, whole_s = noise.left_out_s(trials)
+    return out_s / whole_s if whole_s else 0.0
 
 
 def doubts(result: Result) -> list[Doubt]:

@@ -4,15 +4,15 @@ And the one sentence above all numbers, where they say little."""
 
 from __future__ import annotations
 
-import re
 import statistics
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 
 from weir.base.si import US_PER_S
 from weir.report import numbers, rates, summary
+from weir.results import slices
 from weir.results.result import Result, Trial, slowness
+from weir.results.slices import HOST, SLOWED, Had
 
 NOISY_LEFT_OUT = 0.01
 """Of the time of all trials; less is left out on any machine."""
@@ -31,9 +31,7 @@ TAKERS = 4
 AWAY_HEAD = ("core", "who had it", "most of it in", "there", "in all", "of the trials' time", "in trials")
 AWAY_LINES = 20
 """Of them on the page."""
-_THREAD = re.compile(r" \((\d+)\)$")
-_SLOWED = "slowed"
-_NOT_PROGRAMS = {"host": "the host", _SLOWED: "slowed by a neighbour or a lower clock"}
+_NOT_PROGRAMS = {HOST: "the host", SLOWED: "slowed by a neighbour or a lower clock"}
 
 
 def headline(result: Result) -> str | None:
@@ -48,7 +46,7 @@ def headline(result: Result) -> str | None:
     if not mostly_disturbed(result):
         return f"{said[0]}: the remarks say why." if said else None
     out_s, whole_s = left_out_s(ran)
-    said.append(f"{out_s / whole_s:.0%} of the time {_lost_to(ran)}")
+    said.append(f"{out_s / whole_s:.0%} of the time {lost_to(ran)}")
     return f"{'; '.join(said)}: these numbers say little about the system."
 
 
@@ -58,26 +56,18 @@ def mostly_disturbed(result: Result) -> bool:
     return out_s > HEADLINE_SHARE * whole_s
 
 
-def _lost_to(ran: Sequence[Trial]) -> str:
+def lost_to(ran: Sequence[Trial]) -> str:
     """ "was taken by others, most by python (4711)", "…, most by 626 threads called cc1"."""
-    threads: dict[str, set[str]] = {}
-    for one in (one for trial in ran for one in trial.left_out):
-        threads.setdefault(_THREAD.sub("", one.by), set()).update(_THREAD.findall(one.by))
-    had: Counter[str] = Counter()
-    for (_, by), us in taken_us(ran).items():
-        had[by] += us
-    if not had:
+    found: defaultdict[str, Had] = defaultdict(Had)
+    for trial in ran:
+        for (_, by), one in slices.takers(trial.left_out, trial.duration_s * US_PER_S).items():
+            found[by].add(one)
+    if not found:
         return "was left out"
-    most = had.most_common(1)[0][0]
-    if most == _SLOWED:
+    most = max(found, key=lambda by: found[by].us)
+    if most == SLOWED:
         return "was left out, most since cores were slowed by a neighbour or a lower clock"
-    tids = sorted(threads[most], key=int)
-    who = _NOT_PROGRAMS.get(most, most)
-    if tids[1:]:
-        who = f"{len(tids):,} threads called {who}"
-    elif tids:
-        who = f"{who} ({tids[0]})"
-    return f"was taken by others, most by {who}"
+    return f"was taken by others, most by {slices.named(most, found[most].threads)}"
 
 
 def sentences(result: Result) -> list[str]:
@@ -95,7 +85,7 @@ def in_short(result: Result) -> str | None:
     out_s, whole_s = left_out_s(ran)
     said = []
     if out_s > NOISY_LEFT_OUT * whole_s:
-        said.append(f"{out_s / whole_s:.0%} of the trials' time {_lost_to(ran)}, and does not count")
+        said.append(f"{out_s / whole_s:.0%} of the trials' time {lost_to(ran)}, and does not count")
     if worse:
         said.append(f"{worse} of {len(every)} rates may be higher in a better state of the machine")
     if wide:
@@ -120,17 +110,9 @@ def taken_us(trials: Sequence[Trial]) -> Counter[tuple[int, str]]:
     """By core, and by the program without its thread's number: how long it had the core."""
     found: Counter[tuple[int, str]] = Counter()
     for trial in trials:
-        end_us = trial.duration_s * US_PER_S
-        for one in trial.left_out:
-            us = min(one.to_us, end_us) - max(one.from_us, 0.0)
-            found[one.core, program(one.by)] += max(0, round(us))
+        for place, one in slices.takers(trial.left_out, trial.duration_s * US_PER_S).items():
+            found[place] += round(one.us)
     return found
-
-
-@lru_cache(4096)
-def program(by: str) -> str:
-    """Who had a core, without its thread's number."""
-    return _THREAD.sub("", by)
 
 
 def away_lines(result: Result) -> Iterator[list[str]]:

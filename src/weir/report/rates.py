@@ -23,8 +23,8 @@ FLAGS = {
     "L": "out of time: the search's time limit came first; the answer is the interval that is shown",
     "S": "slower state: only measured while cores were slower, or slower to pass data to each other, than "
     "at their best on this machine, in this run or in earlier ones; how much is said under Read with care",
-    "D": "disturbed: more than half of the time of the trials that bound it, or of all where no rate was found, "
-    "was left out, since others had a core",
+    "D": "disturbed: more than half of the time of the trials that bound it, or of all where no rate was "
+    "found, was left out, since others had a core",
     "R": "one round or repeat: it rests on that alone; the others could not be measured, or were made in a "
     "worse state of the machine; Read with care has them",
     "U": "unsteady: just above it packets were lost in pauses of milliseconds, or far more than that load is "

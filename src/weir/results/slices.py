@@ -1,12 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What of a trial counted, and how it went slice by slice of its time."""
+"""What of a trial counted, how it went slice by slice of its time, and who had the cores that were away."""
 
 from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Protocol
 
 from weir.base.record import Record
 
 DISTURBED_SHARE = 0.5
 """Of the time of trials: with more left out, since others had a core, what rests on them is disturbed."""
+HOST, SLOWED = "host", "slowed"
+"""Had a core, as trials record it, without being a program here."""
+_THREAD = re.compile(r" \((\d+)\)$")
 
 
 class LeftOut(Record):
@@ -16,7 +26,8 @@ class LeftOut(Record):
     from_us: float
     to_us: float
     by: str
-    """Who had it: "host", a program with its thread's number, or "slowed"."""
+    """Who had it: "host", a program with how nice it is (unless 0), its user and its thread's number, as
+    "python (nice 19) of alice (4711)", or "slowed"."""
 
 
 class Counted(Record):
@@ -54,3 +65,54 @@ class TrialSlices(Record):
     """Number of a slice, and packets of it; only where some were."""
     delay_us: list[float]
     """Mean, from when they were due; 0 where none arrived."""
+
+
+class Away(Protocol):
+    """`LeftOut`, or what it was made of."""
+
+    @property
+    def core(self) -> int: ...
+    @property
+    def from_us(self) -> float: ...
+    @property
+    def to_us(self) -> float: ...
+    @property
+    def by(self) -> str: ...
+
+
+@dataclass
+class Had:
+    """What one program had, of one core or of all."""
+
+    us: float = 0.0
+    threads: set[str] = field(default_factory=set)
+    """Their numbers."""
+
+    def add(self, other: Had) -> None:
+        """Of another core or trial."""
+        self.us += other.us
+        self.threads |= other.threads
+
+
+@lru_cache(4096)
+def program(by: str) -> str:
+    """Who had a core, without its thread's number."""
+    return _THREAD.sub("", by)
+
+
+def takers(away: Iterable[Away], until_us: float) -> dict[tuple[int, str], Had]:
+    """Who had which core, of the time from 0 to `until_us`: by core and program; threads of the same name
+    are one."""
+    found: defaultdict[tuple[int, str], Had] = defaultdict(Had)
+    for one in away:
+        us = min(one.to_us, until_us) - max(one.from_us, 0.0)
+        if us > 0:
+            found[one.core, program(one.by)].add(Had(us, set(_THREAD.findall(one.by))))
+    return dict(found)
+
+
+def named(program: str, threads: Collection[str]) -> str:
+    """ "the host", "python (4711)", "603 threads called python"."""
+    if len(threads) > 1:
+        return f"{len(threads):,} threads called {program}"
+    return {HOST: "the host"}.get(program, program) + "".join(f" ({thread})" for thread in threads)

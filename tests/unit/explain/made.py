@@ -200,9 +200,7 @@ def explained(
 ) -> CaseExplanation:
     """The explanation of a case with these trials in its curve."""
     setup = Setup(technology="direct", chain="PVVP", datapath="none", topology=built or topology())
-    case = Case.model_validate(
-        {"frame": "64", "mean_frame_bytes": frame_bytes, "curve": list(trials)} | more
-    )
+    case = Case.model_validate({"frame": "64", "mean_frame_bytes": frame_bytes, "curve": list(trials)} | more)
     return explain_case(setup, case, machine())
 
 

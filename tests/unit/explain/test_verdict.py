@@ -124,6 +124,15 @@ def test_the_program_that_took_a_core_away_is_named_and_not_a_bridge_which_does_
     assert [row.value for row in found.evidence if row.what == "core 1: python (11983)"] == [600_000]
 
 
+def test_the_threads_of_a_program_that_took_a_core_away_are_named_as_one() -> None:
+    areas = [*the_tester(), area("f1", FULL, NAT), area("f2", 0.2, ACL)]
+    had = [taken(1, f"python of bob ({tid})", 0.2) for tid in (1, 2)] + [taken(1, "weir of bob (7)", 0.3)]
+    found = explained(trial(areas, AHEAD_OF_F1, stalls=[stall(1, 0.8)], left_out=had))
+    said = "2 threads called python of bob"
+    assert f"{said} had it for 400.0 ms, 1 more for less." in found.limit.sentence
+    assert [row.value for row in found.evidence if row.what == f"core 1: {said}"] == [400_000]
+
+
 def test_stalls_that_went_on_in_the_drain_are_no_more_than_all_of_the_time() -> None:
     areas = [*the_tester(), area("f1", FULL, NAT)]
     found = explained(trial(areas, AHEAD_OF_F1, stalls=[stall(1, 2.24)]))

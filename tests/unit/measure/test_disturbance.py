@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import pytest
 
-from weir.measure.absences import HOST, SLOWED, Absence, absences, slowed
+from weir.measure.absences import Absence, absences, slowed
 from weir.measure.disturbance import evidence
 from weir.protocol.traffic_results import CoreSlices, Gap, Slices, StreamSlices
+from weir.results.slices import HOST, SLOWED
 
 COUNT, PACKETS = 100, 1000
 LEAST_MS = 1.0

@@ -119,6 +119,9 @@ def _open(core: int) -> int:
 
 _NOBODY = 0
 ENDED = "ended program"
+_FLAGS_AT, _NICE_AT = 6, 16
+"""Places in /proc/TID/stat behind the name, proc(5)."""
+_OF_THE_KERNEL = 0x200000  # PF_KTHREAD
 
 
 @dataclass(frozen=True)
@@ -129,7 +132,8 @@ class Taken:
     from_raw_ns: int
     to_raw_ns: int
     by: str
-    """Name of the program, with its thread's number; or which part of another deployment it is."""
+    """Name of the program, whose it is and how nice, with its thread's number; or which part of another
+    deployment it is."""
     takes_part: bool = False
     """A thread of the system under test that is no polling loop of ours: the kernel's for packets, a
     switch's. It takes a loop's core as part of its own work."""
@@ -159,6 +163,7 @@ class TakenWatch:
         self._before: frozenset[int] = frozenset()
         self._began_ns = 0
         self._known: dict[int, str] = {}
+        self._owners: dict[int, str] = {}
         self._marks: dict[int, str | None] = {}
         self._cores: list[CoreSwitches] = []
         self.refused: str | None = None
@@ -221,7 +226,7 @@ class TakenWatch:
             self._marks[tid] = process.mark_of(tid, self._proc)
         mark = self._marks.get(tid)
         if mark is None:
-            name = "weir itself" if tid == os.getpid() else self._name(tid)
+            name = "weir itself" if tid == os.getpid() else f"{self._name(tid)}{self._owner(tid)}"
             return f"{name} ({tid})"
         deployment, _, step = mark.partition("/")
         return f"{step} of {deployment}"
@@ -232,6 +237,26 @@ class TakenWatch:
             with suppress(OSError):
                 self._known[tid] = (self._proc / str(tid) / "comm").read_text().strip()
         return self._known[tid]
+
+    def _owner(self, tid: int) -> str:
+        """ " (nice 19) of root", " of alice"; nothing of the kernel's threads, and of those that ended."""
+        if tid not in self._owners:
+            self._owners[tid] = ""
+            place = self._proc / str(tid)
+            with suppress(OSError, IndexError, ValueError):
+                stat = (place / "stat").read_text().rsplit(")", 1)[1].split()
+                if not int(stat[_FLAGS_AT]) & _OF_THE_KERNEL:
+                    nice = int(stat[_NICE_AT])
+                    niced = f" (nice {nice})" if nice else ""
+                    self._owners[tid] = f"{niced} of {_user(place)}"
+        return self._owners[tid]
+
+
+def _user(place: Path) -> str:
+    try:
+        return place.owner()
+    except KeyError:
+        return f"user {place.stat().st_uid}"
 
 
 def spans(switches: Sequence[Switch], from_ns: int, to_ns: int) -> Iterator[tuple[int, int, int]]:

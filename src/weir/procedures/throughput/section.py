@@ -5,9 +5,9 @@ Chains under one technology are compared with each other instead: a row for each
 goals fit 80 columns; goals that do not fit side by side get a table each. Where there is room, each ratio has
 its interval beside it. Flags are beside the rate that they are of.
 
-The CSV has one row for each throughput. A technology that was refused, and a case that was given up before it
-had any, have one row too, with that status, the reason in `why`, and no numbers, so that nothing is missing
-silently. What a case had that was given up later is in its rows, and why it was given up behind their own `why`.
+The CSV has one row for each throughput. A technology that was refused, and a case that was given up before
+it had any, have one row too, with that status, the reason in `why`, and no numbers, so that nothing is
+missing silently. What a case had that was given up later is in its rows, with the reason behind their own.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from importlib.resources import files
 from typing import Any
 
 from weir.base.si import US_PER_S
-from weir.report import noise
+from weir.results import slices
 from weir.results.result import Case, Result, Trial
 
 HERE = "weir.report.page"
@@ -98,7 +98,7 @@ def _away(trial: Trial, piece_us: float) -> Iterator[dict[str, Any]]:
         while from_us < to_us:
             piece = int(from_us / piece_us)
             until_us = max(min(to_us, (piece + 1) * piece_us), from_us + 0.1)
-            sums[piece, one.core, noise.program(one.by)] += min(to_us, until_us) - from_us
+            sums[piece, one.core, slices.program(one.by)] += min(to_us, until_us) - from_us
             from_us = until_us
     for (piece, core, by), us in sorted(sums.items()):
         bounds = {"from_us": round(piece * piece_us), "to_us": round(min(end_us, (piece + 1) * piece_us))}
