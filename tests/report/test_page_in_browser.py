@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from tests.unit.procedures.soak.looks import TakenSpan, run
 from weir import report
-from weir.results.result import Result
+from weir.results.result import LeftOut, Result
 from weir.results.soak import Soak
 
 from .browser import load_page, needs_chromium
@@ -46,6 +47,48 @@ def test_page_draws_all_plots_without_an_error(tmp_path: Path, width_px: int) ->
     canvases = re.findall(r'<canvas width="(\d+)" height="(\d+)"', dom.partition('id="bars"')[2])
     plots = [size for size in canvases if int(size[0]) > 100 and int(size[1]) > 100]
     assert len(plots) == 2 + 8 + 8, "throughput by chain, loss and latency by chain and technology"
+
+
+PLACES = """
+const look = setInterval(() => {
+  if (!document.documentElement.dataset.ready) return;
+  clearInterval(look);
+  const [links, button] = [document.querySelector('nav .links'), document.getElementById('theme')];
+  const end = links.getBoundingClientRect().right;
+  const { left, right } = button.getBoundingClientRect();
+  document.documentElement.dataset.bar = JSON.stringify({
+    more: links.scrollWidth > links.clientWidth, apart: end < left, edge: document.documentElement.clientWidth - right,
+    fades: getComputedStyle(links).maskImage.includes('gradient'),
+  });
+}, 20);
+"""
+
+
+@pytest.mark.long
+def test_on_a_narrow_screen_links_that_do_not_fit_fade_and_the_button_stays_in_sight(tmp_path: Path) -> None:
+    made = result()
+    for trial in made.setups[0].cases[0].trials:
+        trial.left_out = [LeftOut(core=1, from_us=0, to_us=9000, by="python (4711)")]
+    dom, console = load(made, tmp_path, 500, watching=PLACES)
+    assert not console
+    (told,) = re.findall(r'data-bar="([^"]*)"', dom)
+    bar = json.loads(told.replace("&quot;", '"'))
+    assert bar == {"more": True, "apart": True, "edge": 16, "fades": True}
+
+
+@pytest.mark.long
+def test_where_no_search_found_a_rate_nothing_is_drawn_and_the_page_says_so(tmp_path: Path) -> None:
+    made = disturbed()
+    none = {"status": "irregular", "load_pps": None, "load_min_pps": None, "load_max_pps": None, "rounds": []}
+    for setup in made.setups:
+        case = setup.cases[0]
+        case.throughput = [case.throughput[0].model_copy(update={**none, "out_of_time": False})]
+    dom, console = load(made, tmp_path)
+    assert not console
+    part = dom.partition('<section id="throughput"')[2].partition("</section><section id")[0]
+    assert "No search found a rate." in part
+    assert "No rate was found for NDR: there is nothing to draw." in part
+    assert "<canvas" not in part
 
 
 @pytest.mark.long

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from weir.cli.exits import FAILED, USAGE, CommandError
-from weir.cli.stored import LATEST, StoreLocation, stored
+from weir.cli.stored import LATEST, StoreLocation, stored, writing
 from weir.report import FORMATS
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def report(
 
     Measures nothing and needs no root.
     """
-    from weir.report import render, terminal
+    from weir.report import render
     from weir.store.files import check_file, write_file
 
     if as_json and format_name not in (None, "json"):
@@ -56,11 +56,12 @@ def report(
         raise CommandError(f"--verbose is of the terminal's table: {chosen} has everything anyway", USAGE)
     if output is not None:
         check_file(output, "--output")
+        writing("the report")  # of a large run it takes seconds even to read it
     result = stored(run, store)
     if chosen in OF_DELAYS:
         _require_delays(result)
     if output is not None:
-        text = terminal.render(result, whole=True) if verbose else render(result, chosen)
+        text = _whole(result) if verbose else render(result, chosen)
         write_file(output, text, "choose another place with --output")
         print(f"wrote {output}")
     elif chosen == "terminal":
@@ -95,6 +96,12 @@ def _format_of(output: Path | None) -> str:
     raise CommandError(
         f"{output}: which format? Give --format, or a name that ends in one of {suffixes}", USAGE
     )
+
+
+def _whole(result: Result) -> str:
+    from weir.report import terminal
+
+    return terminal.render(result, whole=True)
 
 
 def _show(result: Result, *, whole: bool) -> None:

@@ -56,6 +56,11 @@ def stored(run: str, location: str | None) -> Result:
         return result
 
 
+def writing(what: str) -> None:
+    """Says so on stderr before it takes a while."""
+    print(f"writing {what} ...", file=sys.stderr, flush=True)
+
+
 def report_folder(output: Path | None) -> Callable[[str], Path]:
     """Where the reports of the run of an id go."""
     return lambda run: output or RESULTS / run
@@ -84,7 +89,7 @@ def write_reports(
     place = f" --store {shlex.quote(store)}" if store is not None else ""
     kept = f"the run is in the store: `weir report {result.id}{place} -o FILE` writes its report again"
     if result.interrupted:
-        print("writing the reports ...", file=sys.stderr, flush=True)
+        writing("the reports")
     if as_json:
         print(render(result, "json"), end="")
     elif shown == "terminal":

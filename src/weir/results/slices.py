@@ -103,11 +103,14 @@ def program(by: str) -> str:
 def takers(away: Iterable[Away], until_us: float) -> dict[tuple[int, str], Had]:
     """Who had which core, of the time from 0 to `until_us`: by core and program; threads of the same name
     are one."""
-    found: defaultdict[tuple[int, str], Had] = defaultdict(Had)
+    had_us: defaultdict[tuple[int, str], float] = defaultdict(float)
     for one in away:
         us = min(one.to_us, until_us) - max(one.from_us, 0.0)
         if us > 0:
-            found[one.core, program(one.by)].add(Had(us, set(_THREAD.findall(one.by))))
+            had_us[one.core, one.by] += us
+    found: defaultdict[tuple[int, str], Had] = defaultdict(Had)
+    for (core, by), us in had_us.items():
+        found[core, program(by)].add(Had(us, set(_THREAD.findall(by))))
     return dict(found)
 
 

@@ -83,6 +83,15 @@ def test_each_format_is_what_the_run_itself_would_have_written(store: str, tmp_p
             assert written.read() == render(loaded, name), name
 
 
+def test_it_says_on_stderr_that_a_file_is_being_written_and_nothing_where_it_prints(
+    store: str, tmp_path: Path
+) -> None:
+    place = str(tmp_path / "report.html")
+    done = runner.invoke(app, ["report", "-o", place, "--store", store])
+    assert (done.stderr, done.stdout) == ("writing the report ...\n", f"wrote {place}\n")
+    assert runner.invoke(app, ["report", "--json", "--store", store]).stderr == ""
+
+
 @pytest.mark.parametrize("name", OF_DELAYS)
 def test_a_run_without_delays_gives_no_file_of_them_but_says_so(
     name: str, store: str, tmp_path: Path
@@ -130,7 +139,8 @@ def test_a_store_that_is_not_there_is_said_and_not_made(tmp_path: Path) -> None:
 def test_a_report_that_cannot_be_written_is_an_error_of_the_machine(store: str) -> None:
     done = runner.invoke(app, ["report", OLD, "-o", "/dev/full", "-f", "html", "--store", store])
     assert done.exit_code == exits.ENVIRONMENT
-    assert done.stderr == "weir: /dev/full: No space left on device; choose another place with --output\n"
+    said = done.stderr.removeprefix("writing the report ...\n")
+    assert said == "weir: /dev/full: No space left on device; choose another place with --output\n"
 
 
 def test_an_empty_store_says_how_to_fill_it(tmp_path: Path) -> None:

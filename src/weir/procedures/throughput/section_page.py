@@ -28,11 +28,15 @@ def parts(result: Result) -> Iterator[PagePart]:
     bars and curves from the embedded data."""
     if summary.goals(result):
         chains = " All chains have one scale." if len(summary.chains(result)) > 1 else ""
+        bars = (
+            "The bar is the median over the repeats, the whisker their min–max; of a search that ran out of "
+            f"time only the interval of its answer is filled.{chains}"
+        )
+        found = any(row.throughput.load_pps is not None for row in summary.rows(result))
         yield PagePart(
             "Throughput",
             "Throughput",
-            "The bar is the median over the repeats, the whisker their min–max; of a search that ran out of "
-            f"time only the interval of its answer is filled.{chains}",
+            bars if found else "No search found a rate.",
             (
                 readings(result),
                 tag("div", class_="controls", id="bars-controls"),

@@ -84,8 +84,7 @@ def bar(parts: Sequence[PagePart], data: str | None = None) -> Markup:
     can be had."""
     return tag(
         "nav",
-        [tag("a", part.name, href=f"#{part.name.lower()}") for part in parts],
-        tag("span", class_="gap"),
+        tag("div", [tag("a", part.name, href=f"#{part.name.lower()}") for part in parts], class_="links"),
         tag("a", "Save data", href=data, download=True) if data is not None else None,
         tag("button", "Dark", type="button", id="theme", hidden=True),
         aria_label="Sections",

@@ -37,6 +37,10 @@ function bars(result) {
     clear(parent);
     const chains = chainsOf(result);
     const all = chains.flatMap((chain) => shown.flatMap((name) => frames.map((frame) => cell(chain, name, frame))));
+    if (!all.some((one) => one && one.value !== null)) { // an axis without a bar would say nothing
+      parent.append(el('p', { className: 'dim' }, `No rate was found for ${state.goal}: there is nothing to draw.`));
+      return;
+    }
     const top = Math.max(...all.map((one) => (one ? one.high ?? one.most ?? 0 : 0)), 1e-9);
     for (const chain of chains) {
       const cells = shown.map((name) => frames.map((frame) => cell(chain, name, frame)));
