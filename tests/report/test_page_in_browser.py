@@ -56,8 +56,9 @@ const look = setInterval(() => {
   const [links, button] = [document.querySelector('nav .links'), document.getElementById('theme')];
   const end = links.getBoundingClientRect().right;
   const { left, right } = button.getBoundingClientRect();
-  document.documentElement.dataset.bar = JSON.stringify({
-    more: links.scrollWidth > links.clientWidth, apart: end < left, edge: document.documentElement.clientWidth - right,
+  const page = document.documentElement;
+  page.dataset.bar = JSON.stringify({
+    more: links.scrollWidth > links.clientWidth, apart: end < left, edge: page.clientWidth - right,
     fades: getComputedStyle(links).maskImage.includes('gradient'),
   });
 }, 20);
