@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -80,7 +81,13 @@ def test_on_a_narrow_screen_links_that_do_not_fit_fade_and_the_button_stays_in_s
 @pytest.mark.long
 def test_where_no_search_found_a_rate_nothing_is_drawn_and_the_page_says_so(tmp_path: Path) -> None:
     made = disturbed()
-    none = {"status": "irregular", "load_pps": None, "load_min_pps": None, "load_max_pps": None, "rounds": []}
+    none: dict[str, Any] = {
+        "status": "irregular",
+        "load_pps": None,
+        "load_min_pps": None,
+        "load_max_pps": None,
+        "rounds": [],
+    }
     for setup in made.setups:
         case = setup.cases[0]
         case.throughput = [case.throughput[0].model_copy(update={**none, "out_of_time": False})]
