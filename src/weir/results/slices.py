@@ -8,7 +8,6 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Protocol
 
 from weir.base.record import Record
 
@@ -67,19 +66,6 @@ class TrialSlices(Record):
     """Mean, from when they were due; 0 where none arrived."""
 
 
-class Away(Protocol):
-    """`LeftOut`, or what it was made of."""
-
-    @property
-    def core(self) -> int: ...
-    @property
-    def from_us(self) -> float: ...
-    @property
-    def to_us(self) -> float: ...
-    @property
-    def by(self) -> str: ...
-
-
 @dataclass
 class Had:
     """What one program had, of one core or of all."""
@@ -100,11 +86,11 @@ def program(by: str) -> str:
     return _THREAD.sub("", by)
 
 
-def takers(away: Iterable[Away], until_us: float) -> dict[tuple[int, str], Had]:
+def takers(left_out: Iterable[LeftOut], until_us: float) -> dict[tuple[int, str], Had]:
     """Who had which core, of the time from 0 to `until_us`: by core and program; threads of the same name
     are one."""
     had_us: defaultdict[tuple[int, str], float] = defaultdict(float)
-    for one in away:
+    for one in left_out:
         us = min(one.to_us, until_us) - max(one.from_us, 0.0)
         if us > 0:
             had_us[one.core, one.by] += us
