@@ -5,6 +5,7 @@
 
 #include "areas.h"
 #include "dataplane.h"
+#include "offload_json.h"
 #include "options_json.h"
 #include "path_json.h"
 
@@ -189,6 +190,7 @@ struct chain_fields {
 	struct weir_area_head head; /* first */
 	const json_t *paths;
 	uint32_t fastpath_flows;
+	const json_t *offload;
 };
 
 static const struct weir_field chain_fields[] = {
@@ -196,6 +198,7 @@ static const struct weir_field chain_fields[] = {
 	{"paths", WEIR_FIELD_LIST, true, 1, WEIR_PATHS_MAX, WEIR_INTO(struct chain_fields, paths)},
 	{"fastpath_flows", WEIR_FIELD_COUNT, .min = 1, .max = 1 << 24,
 	 WEIR_INTO(struct chain_fields, fastpath_flows)},
+	{"offload", WEIR_FIELD_JSON, WEIR_INTO(struct chain_fields, offload)},
 	{0},
 };
 
@@ -217,7 +220,9 @@ from_json(const json_t *object, const char *where,
 	}
 	if (weir_read_each(fields.paths, weir_at(where, "paths").text, path_from_json, chain,
 			   error) < 0 ||
-	    weir_chain_complete(chain, fields.fastpath_flows, error) < 0) {
+	    weir_chain_complete(chain, fields.fastpath_flows, error) < 0 ||
+	    weir_offload_from_json(fields.offload, weir_at(where, "offload").text, chain, error) <
+		    0) {
 		weir_chain_destroy(chain);
 		return NULL;
 	}
@@ -278,6 +283,7 @@ path_to_json(const struct weir_path *path)
 				    weir_counter_json(&fastpath->slow_packets), "cycles",
 				    weir_counter_json(&fastpath->cycles), "flows",
 				    (json_int_t)weir_flow_cache_count(path->fastpath.cache)));
+	weir_offload_into_json(path, object);
 	return object;
 }
 

@@ -40,6 +40,7 @@ struct weir_flow_cache {
 	unsigned int stages;
 	unsigned int path_count;
 	struct weir_flow_path paths[WEIR_FLOW_PATHS_MAX];
+	struct weir_offload *offloads[WEIR_FLOW_PATHS_MAX]; /* NULL: none */
 };
 
 static inline struct link *
@@ -59,6 +60,10 @@ weir_flow_cache_free(struct weir_flow_cache *cache)
 {
 	if (cache == NULL)
 		return;
+	for (unsigned int i = 0; i < cache->path_count; i++) {
+		if (cache->offloads[i] != NULL)
+			cache->offloads[i]->kind->close(cache->offloads[i]);
+	}
 	weir_flow_table_free(cache->table);
 	rte_free(cache->entries);
 	rte_free(cache->links);
@@ -116,19 +121,99 @@ take_out(struct weir_flow_cache *cache, struct link *link)
 	link->invalidation = NULL;
 }
 
-static void
-flush(struct weir_flow_entry *entry)
+void
+weir_flow_cache_offload(struct weir_flow_cache *cache, unsigned int path,
+			struct weir_offload *offload)
 {
-	if (entry->packets == 0)
+	cache->offloads[path] = offload;
+}
+
+static inline struct weir_offload *
+offload_of(const struct weir_flow_cache *cache, const struct weir_flow_entry *entry)
+{
+	return cache->offloads[entry->key.zero[0] - 1];
+}
+
+static void
+flush(struct weir_flow_cache *cache, struct weir_flow_entry *entry)
+{
+	uint64_t packets = 0, bytes = 0;
+
+	if (entry->offload_place != WEIR_OFFLOAD_NONE) {
+		struct weir_offload *offload = offload_of(cache, entry);
+
+		offload->kind->take_counts(offload, entry->offload_place, &packets, &bytes);
+		entry->used |= packets > 0;
+		entry->offload_idle = packets > 0 ? 0 : entry->offload_idle + 1;
+	}
+	packets += entry->packets;
+	bytes += entry->bytes;
+	if (packets == 0)
 		return;
 	for (unsigned int i = 0; i < entry->operation_count; i++) {
 		struct weir_counter *counter = entry->operations[i].counter;
 
-		weir_count(&counter->packets, entry->packets);
-		weir_count(&counter->bytes, entry->bytes);
+		weir_count(&counter->packets, packets);
+		weir_count(&counter->bytes, bytes);
 	}
 	entry->packets = 0;
 	entry->bytes = 0;
+}
+
+/* Back into software, with what it counted. */
+static void
+revoke(struct weir_flow_cache *cache, struct weir_flow_entry *entry)
+{
+	struct weir_offload *offload = offload_of(cache, entry);
+
+	if (entry->offload_place == WEIR_OFFLOAD_NONE)
+		return;
+	offload->kind->revoke(offload, entry->offload_place);
+	flush(cache, entry);
+	offload->kind->free_place(offload, entry->offload_place);
+	entry->offload_place = WEIR_OFFLOAD_NONE;
+	weir_count(&offload->flows, -(uint64_t)1);
+	weir_count(&offload->revoked, 1);
+}
+
+static void
+put_below(struct weir_offload *offload, struct weir_flow_entry *entry)
+{
+	enum weir_offload_refusal refusal = WEIR_OFFLOAD_FAILED;
+
+	if (entry->has_effects)
+		refusal = WEIR_OFFLOAD_EFFECT;
+	else if (entry->verdict != WEIR_FORWARD)
+		refusal = WEIR_OFFLOAD_DROPS;
+	else
+		entry->offload_place = offload->kind->put(offload, entry, &refusal);
+	if (entry->offload_place != WEIR_OFFLOAD_NONE) {
+		entry->offload_idle = 0;
+		weir_count(&offload->flows, 1);
+		weir_count(&offload->put, 1);
+	} else if ((entry->offload_refused & 1 << refusal) == 0) {
+		entry->offload_refused |= 1 << refusal;
+		weir_count(&offload->refused[refusal], 1);
+	}
+}
+
+/* An entry's turn: elephants go down, those that fell silent come up. */
+static void
+flush_in_turn(struct weir_flow_cache *cache, struct weir_flow_entry *entry)
+{
+	struct weir_offload *offload = offload_of(cache, entry);
+	const uint32_t packets = entry->packets;
+
+	flush(cache, entry);
+	if (likely(offload == NULL))
+		return;
+	if (entry->offload_place == WEIR_OFFLOAD_NONE) {
+		/* Those with effects count their packets elsewhere. */
+		if (packets >= offload->packets_min || (entry->has_effects && entry->used))
+			put_below(offload, entry);
+	} else if (entry->offload_idle >= WEIR_OFFLOAD_IDLE_FLUSHES) {
+		revoke(cache, entry);
+	}
 }
 
 void
@@ -147,7 +232,7 @@ weir_flow_cache_flush_some(struct weir_flow_cache *cache, uint32_t parts)
 
 		cache->next_flushed = number + 1 == cache->capacity ? 0 : number + 1;
 		if (cache->stage_counts[number] != 0)
-			flush(&cache->entries[number]);
+			flush_in_turn(cache, &cache->entries[number]);
 	}
 }
 
@@ -158,13 +243,14 @@ weir_flow_cache_flush_for(struct weir_flow_cache *cache,
 	if (cache == NULL)
 		return;
 	for (uint32_t place = invalidation->first; place != 0; place = link_at(cache, place)->next)
-		flush(&cache->entries[(place - 1) / cache->stages]);
+		flush(cache, &cache->entries[(place - 1) / cache->stages]);
 }
 
 static void
 forget(struct weir_flow_cache *cache, uint32_t number)
 {
-	flush(&cache->entries[number]);
+	revoke(cache, &cache->entries[number]);
+	flush(cache, &cache->entries[number]);
 	for (unsigned int i = 0; i < cache->stage_counts[number]; i++)
 		take_out(cache, link_of(cache, number, i));
 	weir_flow_table_take(cache->table, number);

@@ -17,6 +17,7 @@
 
 #include "packet/action.h"
 #include "nf.h"
+#include "offload.h"
 
 #define WEIR_FLOW_STAGES_MAX 16
 #define WEIR_FLOW_OPERATIONS_MAX 8
@@ -58,7 +59,11 @@ struct weir_flow_path {
 struct weir_flow_cache *weir_flow_cache_create(uint32_t capacity,
 					       const struct weir_flow_path *paths,
 					       unsigned int path_count);
+/* Closes what its paths are offloaded to, too. */
 void weir_flow_cache_free(struct weir_flow_cache *cache);
+/* From now on entries of that path may live there, which the cache then owns. */
+void weir_flow_cache_offload(struct weir_flow_cache *cache, unsigned int path,
+			     struct weir_offload *offload);
 
 /* One thing that happens for each packet of a flow, in the order of the chain's stages. */
 struct weir_flow_operation {
@@ -104,6 +109,9 @@ struct weir_flow_entry {
 	struct weir_flow_operation operations[WEIR_FLOW_OPERATIONS_MAX];
 	uint8_t operation_count;
 	uint8_t stage_of[WEIR_FLOW_OPERATIONS_MAX];
+	uint8_t offload_refused; /* bits: enum weir_offload_refusal, counted already */
+	uint8_t offload_idle;	 /* flushes without a packet below */
+	uint32_t offload_place;	 /* below the data plane; WEIR_OFFLOAD_NONE: not there */
 } __rte_cache_aligned;
 static_assert(offsetof(struct weir_flow_entry, operations) == 64, "one cache line before them");
 #define WEIR_FLOW_NO_EGRESS 0xff
@@ -155,6 +163,7 @@ struct weir_fastpath_ledger {
 struct weir_fastpath {
 	struct weir_flow_cache *cache; /* NULL: off */
 	uint8_t path;		       /* index of the path in its area */
+	struct weir_offload *offload;  /* of the cache; NULL: none */
 	struct weir_fastpath_ledger ledger;
 };
 

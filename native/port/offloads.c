@@ -22,6 +22,9 @@ static const char *const merging[] = {"rx-gro", "rx-lro", NULL};
  * cuts first. */
 static const char *const left_to_the_card[] = {"tx-checksum", NULL};
 
+/* What is not in the frame that a program at the interface sees. */
+static const char *const hidden[] = {"tx-checksum", "tx-vlan", NULL};
+
 #define OR_PACKET_SOCKET ", or open the interface as packet_socket, which does the card's work"
 
 static int
@@ -77,6 +80,40 @@ weir_offloads_refuse(const struct weir_port_config *config, struct weir_error *e
 	if (peer.netns_fd >= 0)
 		close(peer.netns_fd);
 	return status;
+}
+
+int
+weir_offloads_refuse_hidden(const char *port, const char *interface, struct weir_error *error)
+{
+	char found[NAMES_BYTES] = "", own[NAMES_BYTES], fix[sizeof(error->fix)];
+	struct weir_veth_peer peer;
+	bool looked;
+	int home;
+
+	if (!weir_veth_peer_find(interface, &peer))
+		return weir_fail(error, "port_failed", port, "an end of a veth pair",
+				 "leave the offload out",
+				 "the other end of %s is not known, so nobody knows what it leaves "
+				 "to a card",
+				 interface);
+	weir_interface_features(interface, merging, own, sizeof(own));
+	looked = weir_veth_peer_enter(&peer, &home);
+	if (looked) {
+		weir_interface_features(peer.interface, hidden, found, sizeof(found));
+		looked = weir_veth_peer_leave(home);
+	}
+	if (peer.netns_fd >= 0)
+		close(peer.netns_fd);
+	if (!looked)
+		return weir_fail(error, "port_failed", port, NULL, NULL,
+				 "cannot look at %s in namespace %s", peer.interface, peer.netns);
+	if (*own == '\0' && *found == '\0')
+		return 0;
+	snprintf(fix, sizeof(fix), "ethtool -K %s gro off lro off; ethtool -K %s tx off txvlan off",
+		 interface, peer.interface);
+	return weir_fail(error, "port_failed", port, "frames as on a wire", fix,
+			 "a program at %s would not see frames as they are: %s%s%s", interface, own,
+			 *own != '\0' && *found != '\0' ? ", " : "", found);
 }
 
 /* The field of the checksum in the L4 header; 0: a packet without one, or not all of it there. */

@@ -19,6 +19,10 @@
  * name or a process. */
 int weir_offloads_refuse(const struct weir_port_config *config, struct weir_error *error);
 
+/* The same for a program at the interface, which sees neither what is left to a card nor a VLAN tag
+ * that the kernel keeps beside the frame. The interface must be an end of a veth pair. */
+int weir_offloads_refuse_hidden(const char *port, const char *interface, struct weir_error *error);
+
 /* Whether the TCP or UDP checksum is left to a card: the field holds the sum over the pseudo
  * header, and is no checksum of the packet. Merged segments are so too. */
 bool weir_is_unfinished(const struct rte_mbuf *packet, const struct weir_headers *headers);

@@ -118,6 +118,18 @@ class PathConfig(_Path):
     that passes nothing on."""
 
 
+class OffloadConfig(Request):
+    """Where entries of a fast path may live below the data plane."""
+
+    kind: Literal["none", "xdp", "rte_flow"]
+    """`xdp`: in a program at each input's interface; inputs and outputs must be packet sockets on ends of
+    veth pairs. `rte_flow` is refused."""
+    flows: int = Field(default=4096, ge=1, le=1 << 20)
+    """Entries at each input, at most."""
+    packets: int = Field(default=64, ge=1, le=(1 << 32) - 1)
+    """An entry goes down once its flow had so many within a quarter of a second."""
+
+
 class ChainArea(Request):
     """An area that runs functions.
 
@@ -131,6 +143,8 @@ class ChainArea(Request):
     paths: Annotated[tuple[PathConfig, ...], Field(min_length=1, max_length=8)]
     fastpath_flows: int | None = Field(default=None, ge=1, le=1 << 24)
     """Capacity of the fast path, in flows; absent: none. All functions must be such that decide."""
+    offload: OffloadConfig | None = None
+    """Of the fast path's entries; absent: they stay in it."""
 
 
 class DispatchPath(_Path):

@@ -79,6 +79,26 @@ class FastpathLedger(Reply):
     """Known now, on all paths of the area."""
 
 
+class OffloadLedger(Reply):
+    """What of a path's fast path lived below the data plane. Its packets are in the path's `rx_packets` and
+    `tx_packets`; those that the output's interface refused are its drops `redirect_failed`."""
+
+    kind: str
+    packets: int
+    """Forwarded below; all others came up."""
+    bytes_: int = Field(alias="bytes")
+    """L2 without FCS."""
+    flows: int
+    """Below now."""
+    put: int
+    """Flows that went down."""
+    revoked: int
+    """Flows that came up again: a change, or no packet for two seconds."""
+    refused: dict[str, int]
+    """Flows that stay in software, by reason: something happens for each packet (`effect`), it is dropped
+    (`drops`), by an `output` that is not there, all entries are taken (`full`), or `failed`."""
+
+
 class PathLedger(Reply):
     """One path of an area, from a port or ring to another."""
 
@@ -92,6 +112,7 @@ class PathLedger(Reply):
     drops: dict[str, int] = {}
     stages: tuple[StageLedger, ...] = ()
     fastpath: FastpathLedger | None = None
+    offload: OffloadLedger | None = None
 
 
 class AreaLedger(Reply):
