@@ -32,12 +32,13 @@ pytestmark = [
 ]
 
 ETH_P_ALL = 0x0003
+STAG = ("tx-vlan-stag-hw-insert", "off")
 HOPS = {port: f"02:00:00:00:01:{port:02x}" for port in (1, 2)}
 FLOWS = range(6000, 6004)
 ELEPHANT = 8  # packets within a quarter of a second
 NAT = {"nf": "nat", "name": "nat", "options": {"external": "192.0.2.1"}}
 FIREWALL = {"nf": "firewall", "name": "firewall", "options": {"default": "permit"}}
-L3FWD = {"nf": "l3fwd", "name": "l3fwd", "options": {"route": f"0.0.0.0/0 {HOPS[1]}"}}
+L3FWD = {"nf": "l3fwd", "name": "l3fwd", "options": {"route_list": f"0.0.0.0/0 {HOPS[1]}"}}
 
 
 @contextmanager
@@ -52,7 +53,7 @@ def wires(*, finished: bool = True) -> Iterator[str]:
                 route.link("add", ifname=f"{pair}0", kind="veth", state="up", peer={"ifname": f"{pair}1"})
                 route.link("set", ifname=f"{pair}1", state="up")
             for end in ("a0", "a1", "b0", "b1") if finished else ():
-                subprocess.run(["ethtool", "-K", end, "tx", "off", "txvlan", "off"], check=True)
+                subprocess.run(["ethtool", "-K", end, "tx", "off", "txvlan", "off", *STAG], check=True, capture_output=True)
         yield name
     finally:
         namespace.delete(name)
