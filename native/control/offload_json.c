@@ -123,7 +123,8 @@ weir_offload_into_json(const struct weir_path *path, json_t *path_json)
 	json_object_set_new(path_json, "offload",
 			    json_pack("{s:s, s:I, s:I, s:o, s:o, s:o, s:o}", "kind",
 				      offload->kind->name, "packets", (json_int_t)packets, "bytes",
-				      (json_int_t)bytes, "flows", weir_counter_json(&offload->flows),
-				      "put", weir_counter_json(&offload->put), "revoked",
+				      (json_int_t)bytes, "flows",
+				      weir_counter_json(&offload->flows), "put",
+				      weir_counter_json(&offload->put), "revoked",
 				      weir_counter_json(&offload->revoked), "refused", refused));
 }

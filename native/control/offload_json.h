@@ -8,7 +8,8 @@
 #include "engine/chain.h"
 #include "engine/error.h"
 
-/* What `object`, at `where`, asks for, for each path of the chain, which is complete. NULL: nothing.
+/* What `object`, at `where`, asks for, for each path of the chain, which is complete. NULL:
+ * nothing.
  */
 int weir_offload_from_json(const json_t *object, const char *where, struct weir_chain *chain,
 			   struct weir_error *error);

@@ -109,7 +109,8 @@ weir_offloads_refuse_hidden(const char *port, const char *interface, struct weir
 				 "cannot look at %s in namespace %s", peer.interface, peer.netns);
 	if (*own == '\0' && *found == '\0')
 		return 0;
-	snprintf(fix, sizeof(fix), "ethtool -K %s gro off lro off; ethtool -K %s tx off txvlan off "
+	snprintf(fix, sizeof(fix),
+		 "ethtool -K %s gro off lro off; ethtool -K %s tx off txvlan off "
 		 "tx-vlan-stag-hw-insert off",
 		 interface, peer.interface);
 	return weir_fail(error, "port_failed", port, "frames as on a wire", fix,

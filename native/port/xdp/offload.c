@@ -155,8 +155,7 @@ static void
 totals(const struct weir_offload *offload, unsigned int output, uint64_t *packets, uint64_t *bytes,
        uint64_t *failed)
 {
-	const struct weir_xdp_total *total =
-		&((const struct xdp_offload *)offload)->totals[output];
+	const struct weir_xdp_total *total = &((const struct xdp_offload *)offload)->totals[output];
 
 	*packets = now(&total->packets);
 	*bytes = now(&total->bytes);
@@ -273,8 +272,7 @@ attach(struct xdp_offload *xdp, const struct weir_port *port, const char *where,
 static void *
 map_memory(const struct bpf_map *map, size_t bytes)
 {
-	void *memory =
-		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
 
 	return memory == MAP_FAILED ? NULL : memory;
 }
@@ -298,9 +296,8 @@ load(struct xdp_offload *xdp, uint32_t flows)
 	xdp->totals_bytes = WEIR_XDP_OUTPUTS * sizeof(struct weir_xdp_total);
 	xdp->entries = map_memory(xdp->program->maps.entries, xdp->entries_bytes);
 	xdp->totals = map_memory(xdp->program->maps.totals, xdp->totals_bytes);
-	xdp->failures =
-		bpf_program__attach_raw_tracepoint(xdp->program->progs.weir_redirect_failed,
-						   "xdp_redirect_err");
+	xdp->failures = bpf_program__attach_raw_tracepoint(xdp->program->progs.weir_redirect_failed,
+							   "xdp_redirect_err");
 	return xdp->entries != NULL && xdp->totals != NULL && xdp->failures != NULL;
 }
 

@@ -2,8 +2,8 @@
 /*
  * At an interface: what belongs to an entry is rewritten as the fast path would (fastpath.c) and
  * redirected; everything else goes up. Only frames of which the fast path would know the flow by
- * its tuple are looked at: untagged, IPv4 without options, whole, with a right header checksum; UDP,
- * or TCP without SYN, FIN and RST; to one station; with a time to live that lasts.
+ * its tuple are looked at: untagged, IPv4 without options, whole, with a right header checksum;
+ * UDP, or TCP without SYN, FIN and RST; to one station; with a time to live that lasts.
  */
 #include <linux/bpf.h>
 #include <linux/if_ether.h>

@@ -39,7 +39,8 @@ struct weir_xdp_entry {
 /* By output of the path. */
 struct weir_xdp_total {
 	__u64 packets, bytes;
-	__u64 failed; /* of these, refused by the output's interface: down, gone, or a smaller MTU */
+	__u64 failed; /* of these, refused by the output's interface: down, gone, or a smaller MTU
+		       */
 };
 
 #endif
