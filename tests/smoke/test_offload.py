@@ -101,16 +101,16 @@ class Chain:
 @contextmanager
 def chain(*stages: dict[str, Any], offload: dict[str, Any] | None) -> Iterator[Chain]:
     """Both ways through the functions; the outbound way is from a to b."""
-    with wires() as name:
-        with (
-            private_data_plane(CORE, memory_mb=256, huge=False) as path,
-            DataPlaneClient(path, connect_s=20) as client,
-            opened(name, "a0") as left,
-            opened(name, "b0") as right,
-        ):
-            client.configure(configuration(name, stages, offload))
-            client.start()
-            yield Chain(client, left, right, name)
+    with (
+        wires() as name,
+        private_data_plane(CORE, memory_mb=256, huge=False) as path,
+        DataPlaneClient(path, connect_s=20) as client,
+        opened(name, "a0") as left,
+        opened(name, "b0") as right,
+    ):
+        client.configure(configuration(name, stages, offload))
+        client.start()
+        yield Chain(client, left, right, name)
 
 
 def configuration(
@@ -220,7 +220,8 @@ def test_offloaded_packets_pass_weir_dp_by_and_are_in_its_ledger() -> None:
         # What software sends is counted once the kernel has taken it: its reader may be earlier.
         one.until(lambda: one.path().tx_packets - before.tx_packets >= len(frames))
         after = one.path()
-        assert before.offload is not None and after.offload is not None
+        assert before.offload is not None
+        assert after.offload is not None
         below = after.offload.packets - before.offload.packets
         assert below == 50
         assert after.offload.bytes_ - before.offload.bytes_ == 50 * len(frames[0])
@@ -281,6 +282,6 @@ def test_what_cannot_be_is_refused_with_the_reason(offload: dict[str, Any], kind
         wires(finished=False) as name,
         private_data_plane(CORE, memory_mb=128, huge=False) as path,
         DataPlaneClient(path, connect_s=20) as client,
+        pytest.raises(DataPlaneError, match=said),
     ):
-        with pytest.raises(DataPlaneError, match=said):
-            client.configure(configuration(name, (L3FWD,), offload, kind))
+        client.configure(configuration(name, (L3FWD,), offload, kind))
