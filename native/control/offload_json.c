@@ -14,8 +14,8 @@ static const char *const kinds[] = {"none", "xdp", "rte_flow", NULL};
 
 static const char *const refusals[WEIR_OFFLOAD_REFUSALS] = {
 	[WEIR_OFFLOAD_EFFECT] = "effect", [WEIR_OFFLOAD_DROPS] = "drops",
-	[WEIR_OFFLOAD_OUTPUT] = "output", [WEIR_OFFLOAD_FULL] = "full",
-	[WEIR_OFFLOAD_FAILED] = "failed",
+	[WEIR_OFFLOAD_TAGGED] = "tagged", [WEIR_OFFLOAD_OUTPUT] = "output",
+	[WEIR_OFFLOAD_FULL] = "full",	  [WEIR_OFFLOAD_FAILED] = "failed",
 };
 
 struct offload_fields {

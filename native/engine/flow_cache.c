@@ -144,7 +144,8 @@ flush(struct weir_flow_cache *cache, struct weir_flow_entry *entry)
 
 		offload->kind->take_counts(offload, entry->offload_place, &packets, &bytes);
 		entry->used |= packets > 0;
-		entry->offload_idle = packets > 0 ? 0 : entry->offload_idle + 1;
+		if (packets > 0)
+			entry->offload_idle = 0;
 	}
 	packets += entry->packets;
 	bytes += entry->bytes;
@@ -211,7 +212,7 @@ flush_in_turn(struct weir_flow_cache *cache, struct weir_flow_entry *entry)
 		/* Those with effects count their packets elsewhere. */
 		if (packets >= offload->packets_min || (entry->has_effects && entry->used))
 			put_below(offload, entry);
-	} else if (entry->offload_idle >= WEIR_OFFLOAD_IDLE_FLUSHES) {
+	} else if (entry->offload_idle++ >= WEIR_OFFLOAD_IDLE_FLUSHES) {
 		revoke(cache, entry);
 	}
 }

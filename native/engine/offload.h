@@ -24,6 +24,7 @@ struct weir_offload;
 enum weir_offload_refusal {
 	WEIR_OFFLOAD_EFFECT, /* something happens for each of its packets (a meter) */
 	WEIR_OFFLOAD_DROPS,  /* it is dropped, and the drop has a stage and a reason */
+	WEIR_OFFLOAD_TAGGED, /* its frames have a VLAN tag */
 	WEIR_OFFLOAD_OUTPUT, /* it leaves by an output that is not there */
 	WEIR_OFFLOAD_FULL,   /* no place is free */
 	WEIR_OFFLOAD_FAILED, /* the kernel or the card refused it */

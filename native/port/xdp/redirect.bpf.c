@@ -183,7 +183,6 @@ follow(__u8 *frame, __u8 *end, const struct weir_xdp_key *key, struct weir_xdp_e
 		__builtin_memcpy(frame, entry->macs, sizeof(entry->macs));
 	__sync_fetch_and_add(&entry->packets, 1);
 	__sync_fetch_and_add(&entry->bytes, bytes);
-	entry->last_seen_ns = bpf_ktime_get_coarse_ns();
 	__sync_fetch_and_add(&total->packets, 1);
 	__sync_fetch_and_add(&total->bytes, bytes);
 	return (int)bpf_redirect_map(&outputs, output, 0);
@@ -207,12 +206,12 @@ weir_redirect(struct xdp_md *context)
 	entry = bpf_map_lookup_elem(&entries, place);
 	if (entry == NULL)
 		return XDP_PASS;
-	/* The value is used, so that it is an atomic operation that orders what is around it. */
+	/* The values of both are used: then they are atomic operations that order what is around
+	 * them, on every architecture. */
 	if (__sync_fetch_and_add(&entry->holders, 1) == 0xffffffff)
 		return XDP_PASS;
 	verdict = follow(frame, end, &key, entry);
-	__sync_fetch_and_add(&entry->holders, -1);
-	return verdict;
+	return __sync_fetch_and_add(&entry->holders, -1) != 0 ? verdict : XDP_ABORTED;
 }
 
 /* Arguments: device, program, target, error, kind and number of the map, index. */

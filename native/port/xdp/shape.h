@@ -26,7 +26,6 @@ struct weir_xdp_entry {
 	struct weir_xdp_key key;
 	__u32 active, holders;
 	__u64 packets, bytes; /* L2 without FCS; of this place since it was made: they only grow */
-	__u64 last_seen_ns;   /* CLOCK_MONOTONIC_COARSE */
 	__u32 src_ip, dst_ip; /* that leave, as the ports */
 	__u16 src_port, dst_port;
 	__u16 ip_change, l4_change; /* what the rewrites add to ~checksum (RFC 1624) */
