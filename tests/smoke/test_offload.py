@@ -151,8 +151,8 @@ def udp(port: int, payload: bytes = b"x" * 30, **ip: Any) -> bytes:
 def mixture() -> list[bytes]:
     """Of known flows, and what must not be taken for them."""
     flow = FLOWS[0]
-    to = {"src": "10.0.0.1", "dst": "198.51.100.1"}
-    ports = {"sport": flow, "dport": 53}
+    to: dict[str, Any] = {"src": "10.0.0.1", "dst": "198.51.100.1"}
+    ports: dict[str, Any] = {"sport": flow, "dport": 53}
     unsummed = bytes(ethernet() / IP(**to) / UDP(**ports, chksum=0) / b"no checksum")
     return [
         udp(flow, b"odd"),
@@ -243,7 +243,7 @@ def test_a_change_takes_effect_at_once_while_packets_flow() -> None:
 
 
 def test_a_session_lives_as_long_as_its_offloaded_packets_come() -> None:
-    short = {**NAT, "options": {**NAT["options"], "udp_timeout_s": 2}}
+    short = {**NAT, "options": {"external": "192.0.2.1", "udp_timeout_s": 2}}
     with chain(short, L3FWD, offload={"kind": "xdp", "packets": ELEPHANT}) as one:
         one.make_elephants()
         one.until(lambda: one.path().offload.flows == len(FLOWS))  # type: ignore[union-attr]

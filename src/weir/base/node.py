@@ -18,6 +18,8 @@ Architecture = Literal["run-to-completion", "pipeline", "dispatch", "separated"]
 Forwarder = Literal["weir-dp", "kernel"]
 """What forwards in a virtual machine."""
 Accelerator = Literal["auto", "kvm", "tcg"]
+OffloadKind = Literal["none", "xdp", "rte_flow"]
+"""Where entries of a fast path may live below the data plane."""
 Side = Literal["left", "right"]
 Direction = Literal["left-to-right", "right-to-left"]
 """Of traffic, from a side to the other one."""
@@ -90,6 +92,16 @@ class NodeNf(FixedRecord):
 
     nf: str
     options: dict[str, str | int | float | bool] = {}
+
+
+class Offload(FixedRecord):
+    """Entries of a fast path below the data plane, those of elephants first."""
+
+    kind: OffloadKind
+    flows: int
+    """Most at each input."""
+    packets: int
+    """A flow's entry goes down once so many came within a quarter of a second."""
 
 
 class Machine(FixedRecord):
@@ -203,6 +215,8 @@ class Node(FixedRecord):
     state_cores: int = 1
     fastpath_flows: int = 0
     """Room of each fast path; 0: none."""
+    offload: Offload | None = None
+    """Of its entries; None: they stay in it."""
     machine: Machine | None = None
     """Where it runs, if not in the tester's own weir-dp; `cores` are then the host's for its virtual CPUs."""
     kernel: KernelFunction | None = None

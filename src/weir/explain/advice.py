@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 
+from weir.base.node import Node
+from weir.base.topology import Topology
 from weir.explain.cores import Core, CostItem
 from weir.explain.measures import MEASURES, Effect, Measure
 from weir.explain.trial import Analysis
@@ -55,10 +57,21 @@ def _can_be(measure: Measure, setup: Setup, machine: Fingerprint) -> bool:
         return bool(functions) and not any(node.fastpath_flows for node in functions)
     if measure.effect == "netfilter":
         return setup.topology is None or setup.topology.bridge_netfilter is not False
+    if "offload: {" in measure.name:
+        return setup.topology is not None and any(
+            _could_offload(setup.topology, node) for node in setup.topology.functions()
+        )
     if "NUMA" in measure.name:
         return machine.numa_nodes > 1
     named = {"pipeline", "dispatch", "separated"} & set(measure.name.rstrip(")").split())
     return not any(node.architecture in named for node in functions)
+
+
+def _could_offload(topology: Topology, node: Node) -> bool:
+    """It has entries, between two packet sockets on ends of veth pairs, and keeps them."""
+    kinds = {port.kind for port in topology.ports if port.node == node.name}
+    remembers = node.fastpath_flows > 0 and node.offload is None
+    return remembers and node.architecture == "run-to-completion" and kinds == {"packet_socket"}
 
 
 def _said(one: Analysis, verdict: Verdict, measure: Measure) -> Advice | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from weir.explain.advice import advice, second
 from weir.explain.connections import of_connections
+from weir.explain.evidence import offloaded
 from weir.explain.trial import analysis, areas, shows_most
 from weir.explain.verdict import judge
 from weir.results.explanation import CaseExplanation, Explanation, Limit
@@ -71,7 +72,7 @@ def explain_case(setup: Setup, case: Case, machine: Fingerprint) -> CaseExplanat
         offered_pps=one.offered_pps,
         purpose=trial.purpose,
         limit=verdict.limit,
-        evidence=list(verdict.evidence),
+        evidence=[*verdict.evidence, *offloaded(trial.areas)],
         areas=areas(one),
         second=second(one, verdict),
         advice=advice(one, verdict, setup, machine),

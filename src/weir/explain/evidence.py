@@ -5,7 +5,7 @@ kernel's receive path).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from weir.explain.cores import Core
 from weir.explain.trial import Analysis, Overflow
@@ -50,6 +50,20 @@ def _of_area(area: AreaLoad) -> Iterator[Evidence]:
             unit="packets",
             note=f"no flow in its tables fitted, {area.polling.upcalls_lost} of them lost",
         )
+
+
+def offloaded(areas: Iterable[AreaLoad]) -> Iterator[Evidence]:
+    """A row for each area that had packets forwarded below it."""
+    for area in areas:
+        split = [path.offload for path in area.paths if path.offload is not None]
+        if split:
+            refused = sum(sum(one.refused.values()) for one in split)
+            yield share(
+                f"{area.name} offloaded",
+                area.offloaded / max(1, area.packets),
+                f"of its packets, by {split[0].kind}, where they are received: "
+                f"{sum(one.put for one in split)} flows went down, {sum(one.revoked for one in split)} came up, {refused} stay in software",
+            )
 
 
 def _of_core(load: CoreLoad, *, kernel: bool) -> Iterator[Evidence]:

@@ -104,6 +104,14 @@ MEASURES = (
         "the traffic must pass the kernel",
     ),
     Measure(
+        "Elephants' packets forwarded below the function, by an eBPF program (offload: {kind: xdp})",
+        _against("stage", "ports"),
+        "f_t",
+        "share offloaded, and cycles a packet of those that are not",
+        "none",
+        "flows are short; or the core that receives is full: it does the work instead",
+    ),
+    Measure(
         "The tester on a core of its own (cores: tester)",
         _against("stage", "ports", "tester"),
         None,

@@ -81,11 +81,16 @@ def _evidence(rows: Sequence[Evidence]) -> Iterator[Text]:
 
 def _areas(rows: Sequence[AreaFigures]) -> Iterator[Text]:
     width = max(len(row.name) for row in rows)
-    yield Text(f"{_INDENT}{'':<{width}}  core  busy  cycles/packet        packets   dropped", style="dim")
+    offloads = any(row.offloaded for row in rows)
+    below = "      offloaded" if offloads else ""
+    yield Text(
+        f"{_INDENT}{'':<{width}}  core  busy  cycles/packet        packets{below}   dropped", style="dim"
+    )
     for row in rows:
         cycles = f"{row.cycles_per_packet:.0f}" if row.cycles_per_packet is not None else ""
         packets = f"{row.packets:,}" if row.packets else ""
-        counts = f"{cycles:>13}  {packets:>13}  {row.dropped:>8,}"
+        split = f"  {row.offloaded:>13,}" if offloads else ""
+        counts = f"{cycles:>13}  {packets:>13}{split}  {row.dropped:>8,}"
         yield Text(f"{_INDENT}{row.name:<{width}}  {row.core:>4}  {row.busy:>4.0%}  {counts}")
 
 

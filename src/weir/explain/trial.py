@@ -242,7 +242,8 @@ def areas(one: Analysis) -> list[AreaFigures]:
             kind=area.kind,
             busy=min(1.0, area.own_cycles / available),
             packets=area.packets,
-            cycles_per_packet=area.own_cycles / area.packets if area.packets else None,
+            offloaded=area.offloaded,
+            cycles_per_packet=area.own_cycles / area.handled if area.handled else None,
             dropped=area.dropped,
         )
         for area in one.trial.areas

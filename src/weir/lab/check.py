@@ -18,7 +18,7 @@ from weir.lab.frames import (
     min_frame_bytes,
     untagged_max_bytes,
 )
-from weir.lab.function_check import function_complaints, n4_complaints
+from weir.lab.function_check import function_complaints, n4_complaints, offload_complaints
 from weir.lab.host_check import Nodes, host_complaints
 from weir.lab.kind_check import kernel_lab_complaints, vm_technology_complaints
 from weir.lab.lab import Lab
@@ -41,6 +41,7 @@ def complaints(lab: Lab, cpus: Sequence[int] | None, nodes: Nodes | None = None)
     yield from _ends(lab)
     yield from function_complaints(lab.functions)
     yield from n4_complaints(lab)
+    yield from offload_complaints(lab)
     yield from _chains(lab)
     yield from _lengths(lab)
     yield from _areas(lab)

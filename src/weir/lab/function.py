@@ -8,7 +8,7 @@ from typing import Annotated, get_args
 from pydantic import AliasChoices, Field
 
 from weir.base.cores import CpuList
-from weir.base.node import Architecture, Forwarder, FunctionKind
+from weir.base.node import Architecture, Forwarder, FunctionKind, OffloadKind
 from weir.base.record import LabSection
 from weir.lab.kernel import ContainerOptions, KernelOptions, ProgramOptions
 from weir.lab.nf import Scalar, network_functions
@@ -21,6 +21,8 @@ ARCHITECTURES: tuple[Architecture, ...] = get_args(Architecture)
 DEFAULT_WORKERS = 2
 DEFAULT_STATE_CORES = 1
 DEFAULT_FASTPATH_FLOWS = 65536
+DEFAULT_OFFLOAD_FLOWS = 4096
+DEFAULT_OFFLOAD_PACKETS = 64
 _STATION_OPTIONS = frozenset({"addresses", "inbound_addresses"})
 N4_ADDRESS = "n4_address"
 """The option of functions that are controlled by N4 (PFCP, 3GPP TS 29.244); without it nobody listens."""
@@ -54,6 +56,25 @@ class N4Options(LabSection):
         description="so many must stand by N4 before packets are sent; 0: nobody waits for any",
     )
     time_limit_s: Seconds = Field(default=60.0, gt=0, le=3600, description="longest time until they do")
+
+
+class OffloadOptions(LabSection):
+    """Entries of a fast path below the data plane: their packets do not come up at all."""
+
+    kind: OffloadKind = Field(
+        description="xdp: in an eBPF program at the interfaces of the function's ports, which are ends of "
+        "veth pairs (linux-bridge, ovs); rte_flow: in a network card, which weir-dp cannot do yet and refuses"
+    )
+    flows: int = Field(
+        default=DEFAULT_OFFLOAD_FLOWS, ge=1, le=1 << 20, description="most entries, at each of its ports"
+    )
+    packets: int = Field(
+        default=DEFAULT_OFFLOAD_PACKETS,
+        ge=1,
+        le=(1 << 32) - 1,
+        description="elephants first: a flow's entry goes down once so many of its packets came within a "
+        "quarter of a second, and comes up after two seconds without any",
+    )
 
 
 class FunctionOptions(LabSection):
@@ -111,6 +132,9 @@ class FunctionOptions(LabSection):
         ge=1,
         le=1 << 24,
         description=f"room of each fast path; absent: {DEFAULT_FASTPATH_FLOWS}",
+    )
+    offload: OffloadOptions | None = Field(
+        default=None, description="where entries of the fast path may live below weir-dp; absent: nowhere"
     )
     cores: CpuList | None = Field(
         default=None,
@@ -194,6 +218,10 @@ class FunctionOptions(LabSection):
 
     def _named(self) -> tuple[NfOptions, ...]:
         return self.chain if self.nf is None else (NfOptions(nf=self.nf, options=self.options),)
+
+    def offloaded(self) -> OffloadOptions | None:
+        """Where entries of its fast path may live; None: they stay in it."""
+        return None if self.offload is None or self.offload.kind == "none" else self.offload
 
     def n4_options(self) -> N4Options:
         """How N4 is used; those of nobody where nothing is said."""

@@ -13,6 +13,7 @@ from weir.lab.nf import Nf, network_functions
 from weir.lab.problem import nearest
 from weir.lab.router_check import router_complaints
 from weir.lab.source import KeyPath
+from weir.technology import TECHNOLOGIES
 
 _SHARED_OUT = ("dispatch", "separated")
 N4_MAX = 8  # WEIR_CONTROLLED_MAX
@@ -113,8 +114,27 @@ def _way_of_running(path: KeyPath, function: FunctionOptions) -> Iterator[Compla
     if movers and function.fastpath:
         message = f"cannot be: nobody knows what {movers} decides"
         yield Complaint((*path, "fastpath"), message, f"functions that decide: {deciding}", about=about)
+    yield from _offload(path, function, about)
     yield from _steering(path, function, nfs, about)
     yield from _station(path, function, about)
+
+
+def _offload(path: KeyPath, function: FunctionOptions, about: tuple[KeyPath, ...]) -> Iterator[Complaint]:
+    """Entries that there are not, or that nobody could put below."""
+    options, at = function.offloaded(), (*path, "offload")
+    if options is None:
+        return
+    if options.kind == "rte_flow":
+        message = "is rte_flow, and weir-dp puts no rules into network cards yet"
+        yield Complaint((*at, "kind"), message, "xdp, or no offload", about=about)
+    if not function.fastpath:
+        message = "is of entries of a fast path, and there is none"
+        yield Complaint(at, message, "fastpath: true", about=((*path, "fastpath"), *about))
+    if function.kind == "process" and function.area_count() > 1:
+        message = f"cannot be {function.architecture} here: entries are followed between two ports, and its"
+        message += " areas pass packets on by rings"
+        expected = "run-to-completion, or no offload"
+        yield Complaint((*path, "architecture"), message, expected, about=(at, *about))
 
 
 def _station(path: KeyPath, function: FunctionOptions, about: tuple[KeyPath, ...]) -> Iterator[Complaint]:
@@ -191,6 +211,35 @@ def _room(one: NfOptions) -> int | None:
     defaults = {option.name: option.default for option in known.options}
     own, most = (one.options.get(name, defaults[name]) for name in ("sessions", "sessions_max"))
     return max(0, most - own) if isinstance(own, int) and isinstance(most, int) else None
+
+
+OFFLOAD_PORT = "packet_socket"
+
+
+def _offloadable(lab: Lab, technology: str) -> bool:
+    return set(TECHNOLOGIES[technology].ends(lab.options(technology))) == {OFFLOAD_PORT}
+
+
+def offload_complaints(lab: Lab) -> Iterator[Complaint]:
+    """Functions whose entries are to live at interfaces of the kernel, where their ports are none."""
+    used = dict.fromkeys(name for chain in lab.chains() for name in chain.functions if name in lab.functions)
+    found = next((name for name in used if lab.functions[name].offloaded() is not None), None)
+    if found is None:
+        return
+    about: tuple[KeyPath, ...] = (("functions", found, "offload"),)
+    for index, technology in enumerate(lab.technology):
+        if _offloadable(lab, technology):
+            continue
+        message = (
+            f"{technology} has no packet sockets at ends of veth pairs, where {found} is to be offloaded"
+        )
+        able = " or ".join(name for name, one in TECHNOLOGIES.items() if "port" in one.options.model_fields)
+        yield Complaint(("technology", index), message, f"{able}, with port: {OFFLOAD_PORT}", about=about)
+    if lab.traffic.vlan is not None:
+        message = (
+            f"makes tagged frames, and only untagged ones are offloaded: {found} would handle all itself"
+        )
+        yield Complaint(("traffic", "vlan"), message, "no tag, or no offload", about=about)
 
 
 def n4_complaints(lab: Lab) -> Iterator[Complaint]:

@@ -28,7 +28,7 @@ from weir.lab.source import KeyPath
 from weir.technology import TECHNOLOGIES
 
 _SETTING = re.compile(r"net(\.[a-zA-Z0-9_-]+)+")
-_OF_WEIR_DP = ("nf", "chain", "router", "options", "fastpath")
+_OF_WEIR_DP = ("nf", "chain", "router", "options", "fastpath", "offload")
 _HEADS = (*SIDES, FILE_PREFIX.rstrip("."))
 """What names in braces begin with."""
 _OF_LINUX_TOO = ("nf", "chain", "options")

@@ -15,7 +15,7 @@ from weir.lab.execution import TESTER_KINDS
 from weir.measure.tester import Counter, Stream
 from weir.protocol.ledger import PORT_DROPS, AreaLedger, Ledger, PathLedger, StageLedger
 from weir.protocol.traffic_results import TrafficResult
-from weir.results.result import AreaLoad, Drop, Originated, PathLoad, StageLoad
+from weir.results.result import AreaLoad, Drop, OffloadLoad, Originated, PathLoad, StageLoad
 
 Counts = dict[tuple[str, str], int]  # (place, reason) → packets since boot
 
@@ -155,7 +155,7 @@ def _lost(drops: Counts) -> tuple[Drop, ...]:
     )
 
 
-ROOM_DROPS = "tx_queue_full"
+ROOM_DROPS, REDIRECT_DROPS = "tx_queue_full", "redirect_failed"
 
 
 def area_loads(before: Ledger, after: Ledger) -> list[AreaLoad]:
@@ -183,9 +183,25 @@ def _path(was: PathLedger, path: PathLedger) -> PathLoad:
         outputs=list(path.outputs),
         packets_in=path.rx_packets - was.rx_packets,
         packets_out=path.tx_packets - was.tx_packets,
-        dropped=path.drops.get(ROOM_DROPS, 0) - was.drops.get(ROOM_DROPS, 0),
+        dropped=sum(path.drops.get(one, 0) - was.drops.get(one, 0) for one in (ROOM_DROPS, REDIRECT_DROPS)),
         fastpath_cycles=_followed(path) - _followed(was),
+        offload=_below(was, path),
         stages=[_stage(*both) for both in zip(was.stages, path.stages, strict=True)],
+    )
+
+
+def _below(was: PathLedger, path: PathLedger) -> OffloadLoad | None:
+    if path.offload is None or was.offload is None:
+        return None
+    before, now = was.offload, path.offload
+    return OffloadLoad(
+        kind=now.kind,
+        packets=now.packets - before.packets,
+        l2_bytes=now.bytes_ - before.bytes_,
+        flows=now.flows,
+        put=now.put - before.put,
+        revoked=now.revoked - before.revoked,
+        refused={why: flows - before.refused.get(why, 0) for why, flows in now.refused.items()},
     )
 
 

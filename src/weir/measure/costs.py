@@ -37,6 +37,7 @@ class PathCost:
     """One path of an area; stages in their order."""
 
     packets: int
+    """That its core handled: none that were offloaded."""
     stages: tuple[StageCost, ...]
 
 
@@ -204,7 +205,7 @@ def _softirqs(series: Sequence[Window]) -> Iterator[AreaCost]:
 
 
 def _path(spans: Sequence[_Span], at: int) -> PathCost:
-    packets = sum(span.after.paths[at].rx_packets - span.before.paths[at].rx_packets for span in spans)
+    packets = sum(span.after.paths[at].handled - span.before.paths[at].handled for span in spans)
     stages = []
     for number, stage in enumerate(spans[0].before.paths[at].stages):
         cycles = sum(

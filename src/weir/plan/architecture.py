@@ -25,6 +25,7 @@ from weir.protocol.configuration import (
     FunctionArea,
     HopArea,
     HopPath,
+    OffloadConfig,
     Options,
     PathConfig,
     RingConfig,
@@ -200,7 +201,9 @@ class _Builder:
     ) -> None:
         area = ChainArea(name=name, core=core, kind=kind, paths=tuple(paths))
         if fastpath and self.node.fastpath_flows:
-            area = area.model_copy(update={"fastpath_flows": self.node.fastpath_flows})
+            offload = self.node.offload
+            below = OffloadConfig(**offload.model_dump()) if offload is not None else None
+            area = area.model_copy(update={"fastpath_flows": self.node.fastpath_flows, "offload": below})
         self.made.areas.append(area)
 
     def _hop(
@@ -303,7 +306,7 @@ def _out(exits: tuple[str, ...]) -> str | tuple[str, ...]:
 
 
 def lab_keys(topology: Topology, lab: Lab, areas: Sequence[AreaConfig]) -> dict[str, str]:
-    """What a user has written, by the place of each stage in weir-dp's configuration:
+    """What a user has written, by the place of each stage, and of an offload, in weir-dp's configuration:
     "functions.edge.chain[1]" for "areas[2].paths[0].stages[1]"."""
     nodes = {node.name: node for node in topology.functions()}
     functions = next((one.functions for one in lab.chains() if one.name == topology.chain), ())
@@ -315,6 +318,7 @@ def lab_keys(topology: Topology, lab: Lab, areas: Sequence[AreaConfig]) -> dict[
             continue
         names = list(stage_names(one.nf for one in nodes[name].chain))
         of = lab.functions[written[name]]
+        found[f"areas[{index}].offload"] = f"functions.{written[name]}.offload"
         for at, path in enumerate(area.paths):
             for number, stage in enumerate(path.stages):
                 place = f"areas[{index}].paths[{at}].stages[{number}]"

@@ -73,6 +73,12 @@ def chain_of_lab(lab: Lab, chain: Chain) -> LeanChain:
                 "run-to-completion: a lean measurement is of one area on one core. Choose another chain with "
                 "--chain, or measure this one with `weir run`"
             )
+        if (below := function.offloaded()) is not None:
+            raise LeanError(
+                f"{name} has its fast path offloaded to {below.kind}; expected no `offload`: "
+                "a lean measurement is of what a core does, with no interface that packets could stay at. "
+                "Leave it out here, or measure this one with `weir run`"
+            )
     quick = [name for name, function in functions.items() if function.fastpath]
     if 0 < len(quick) < len(functions):
         without = next(name for name in functions if name not in quick)

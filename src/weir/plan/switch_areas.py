@@ -72,6 +72,12 @@ def require_modelled(topology: Topology) -> None:
             f"{topology.namespaced()[0].name} of the chain; "
             "expected functions of kind process"
         )
+    offloaded = next((node for node in topology.functions() if node.offload is not None), None)
+    if offloaded is not None:
+        raise PlanError(
+            f"the cost model does not know what share of its packets {offloaded.name} of the chain would "
+            "have offloaded; expected functions without `offload`"
+        )
 
 
 def switched(topology: Topology, lab: Lab, areas: Sequence[AreaConfig]) -> Switched:

@@ -18,6 +18,7 @@ from weir.base.node import (
     Machine,
     Node,
     NodeNf,
+    Offload,
     Port,
     PortKind,
     ProgramFunction,
@@ -121,10 +122,16 @@ def _function(function: FunctionOptions, index: int, cores: tuple[int, ...]) -> 
         workers=workers if architecture in ("dispatch", "separated") else 1,
         state_cores=(function.state_cores or DEFAULT_STATE_CORES) if architecture == "separated" else 1,
         fastpath_flows=flows if function.fastpath else 0,
+        offload=_offload(function),
         machine=machine,
         kernel=kernel,
         program=program,
     )
+
+
+def _offload(function: FunctionOptions) -> Offload | None:
+    options = function.offloaded()
+    return Offload(**options.model_dump()) if options is not None else None
 
 
 def _title(

@@ -96,7 +96,8 @@ class OffloadLedger(Reply):
     """Flows that came up again: a change, or no packet for two seconds."""
     refused: dict[str, int]
     """Flows that stay in software, by reason: something happens for each packet (`effect`), it is dropped
-    (`drops`), by an `output` that is not there, all entries are taken (`full`), or `failed`."""
+    (`drops`), its frames are `tagged`, it leaves by an `output` that is not there, all entries are taken
+    (`full`), or `failed`."""
 
 
 class PathLedger(Reply):
@@ -113,6 +114,11 @@ class PathLedger(Reply):
     stages: tuple[StageLedger, ...] = ()
     fastpath: FastpathLedger | None = None
     offload: OffloadLedger | None = None
+
+    @property
+    def handled(self) -> int:
+        """Of the received packets those that the area itself had, not an entry below it."""
+        return self.rx_packets - (self.offload.packets if self.offload is not None else 0)
 
 
 class AreaLedger(Reply):

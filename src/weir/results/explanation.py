@@ -63,9 +63,11 @@ class AreaFigures(Record):
     busy: float
     """Share of the time in which packets were sent; the kernel's areas in its system calls are not in it."""
     packets: int
-    """That it took; 0 of the tester's."""
+    """That came to it; 0 of the tester's."""
+    offloaded: int = 0
+    """Of those, forwarded below weir-dp, and not on its core."""
     cycles_per_packet: float | None
-    """Of those."""
+    """Of those that it handled itself."""
     dropped: int
 
 

@@ -107,6 +107,26 @@ class StageLoad(Record):
     """Packets that it made itself."""
 
 
+class OffloadLoad(Record):
+    """What of a path's packets was forwarded below weir-dp in one trial; its core saw none of them."""
+
+    kind: str
+    """Either "xdp" or what else a later weir-dp knows."""
+    packets: int
+    """Of the path's packets_in; they cost time where the interface's packets are received."""
+    l2_bytes: int
+    """Of them, without FCS."""
+    flows: int
+    """Below at its end."""
+    put: int
+    """Flows that went down: as many packets came within a quarter of a second as the function's `offload`
+    asks for."""
+    revoked: int
+    """Flows that came up again: something that they rest on changed, or they were silent."""
+    refused: dict[str, int] = {}
+    """Flows that stay in software, by reason."""
+
+
 class PathLoad(Record):
     """One path of an area in one trial: packets from its inputs, through its stages, to its outputs."""
 
@@ -118,9 +138,11 @@ class PathLoad(Record):
     packets_in: int
     packets_out: int
     dropped: int
-    """Found no room in an output."""
+    """Found no room in an output; or, of offloaded packets, was refused by its interface."""
     fastpath_cycles: int = 0
     """Of what the fast path decided; slow packets' are the stages'."""
+    offload: OffloadLoad | None = None
+    """Only of a function with `offload`."""
     stages: list[StageLoad] = []
     """In their order."""
 
@@ -173,6 +195,16 @@ class AreaLoad(Record):
     def packets(self) -> int:
         """That came in by all paths; 0 of the tester's areas, which have none."""
         return sum(path.packets_in for path in self.paths)
+
+    @property
+    def offloaded(self) -> int:
+        """Of those, forwarded below weir-dp."""
+        return sum(path.offload.packets for path in self.paths if path.offload is not None)
+
+    @property
+    def handled(self) -> int:
+        """Of those, by the area itself: what its cycles were spent on."""
+        return self.packets - self.offloaded
 
     @property
     def dropped(self) -> int:

@@ -180,7 +180,9 @@ def _originated(case: Case) -> Markup | None:
     return sheet(title, ("place", "packets"), lines, 1)
 
 
-_AREAS = ("area", "kind", "core", "busy", "cycles a packet", "packets", "dropped")
+_OFFLOADED = "offloaded"
+_AREAS = ("area", "kind", "core", "busy", "cycles a packet", "packets", _OFFLOADED, "dropped")
+"""Cycles are of packets that the area handled itself."""
 _CORES = (
     "core",
     "user",
@@ -203,20 +205,24 @@ def areas(case: Case, tsc_hz: int) -> list[Markup]:
     trial = max(ledgered, key=lambda one: one.intended_load_pps)
     load = numbers.mpps(trial.offered / trial.duration_s)
     title = f"Where the time went, {load} Mpps offered"
-    lines = [list(_area(area, trial, tsc_hz)) for area in trial.areas]
-    found = [sheet(title, _AREAS, lines, 2)]
+    offloads = any(area.offloaded for area in trial.areas)
+    columns = tuple(one for one in _AREAS if offloads or one != _OFFLOADED)
+    lines = [list(_area(area, trial, tsc_hz, offloads=offloads)) for area in trial.areas]
+    found = [sheet(title, columns, lines, 2)]
     if trial.cores:
         found.append(sheet("The cores meanwhile", _CORES, [_core(core) for core in trial.cores], 0))
     return found
 
 
-def _area(area: AreaLoad, trial: Trial, tsc_hz: int) -> Iterator[str]:
+def _area(area: AreaLoad, trial: Trial, tsc_hz: int, *, offloads: bool) -> Iterator[str]:
     yield area.name
     yield area.kind
     yield str(area.core)
     yield f"{min(1.0, area.own_cycles / (trial.duration_s * tsc_hz)):.0%}"
-    yield f"{area.own_cycles / area.packets:.0f}" if area.packets else numbers.NONE
+    yield f"{area.own_cycles / area.handled:.0f}" if area.handled else numbers.NONE
     yield numbers.count(area.packets) if area.packets else numbers.NONE
+    if offloads:
+        yield numbers.count(area.offloaded) if area.offloaded else numbers.NONE
     yield numbers.count(area.dropped)
 
 
