@@ -3,8 +3,9 @@
 
 Cycles a packet are of packets that came to the areas that do the same work side by side (workers of one
 dispatcher, say), so that a core's sum is what it spends on each packet of the chain that reaches it, and
-f / sum is the rate at which it is full (docs/design/model.md: rate = min over cores of f / Σ cost). Those that
-were offloaded, and cost an area nothing, are among them: the rate is of all, with as large a share offloaded.
+f / sum is the rate at which it is full (docs/design/model.md: rate = min over cores of f / Σ cost). Those
+that were offloaded, and cost an area nothing, are among them: the rate is of all, with as large a share
+offloaded.
 """
 
 from __future__ import annotations

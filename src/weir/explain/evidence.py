@@ -57,13 +57,13 @@ def offloaded(areas: Iterable[AreaLoad]) -> Iterator[Evidence]:
     for area in areas:
         split = [path.offload for path in area.paths if path.offload is not None]
         if split:
+            put, revoked = sum(one.put for one in split), sum(one.revoked for one in split)
             refused = sum(sum(one.refused.values()) for one in split)
-            yield share(
-                f"{area.name} offloaded",
-                area.offloaded / max(1, area.packets),
-                f"of its packets, by {split[0].kind}, where they are received: "
-                f"{sum(one.put for one in split)} flows went down, {sum(one.revoked for one in split)} came up, {refused} stay in software",
+            note = (
+                f"of its packets, by {split[0].kind}, where they are received: {put} flows went down, "
+                f"{revoked} came up, {refused} stay in software"
             )
+            yield share(f"{area.name} offloaded", area.offloaded / max(1, area.packets), note)
 
 
 def _of_core(load: CoreLoad, *, kernel: bool) -> Iterator[Evidence]:

@@ -122,7 +122,11 @@ def _way_of_running(path: KeyPath, function: FunctionOptions) -> Iterator[Compla
 def _offload(path: KeyPath, function: FunctionOptions, about: tuple[KeyPath, ...]) -> Iterator[Complaint]:
     """Entries that there are not, or that nobody could put below."""
     options, at = function.offloaded(), (*path, "offload")
-    if options is None:
+    if options is None or function.forwards_by() != "weir-dp":
+        return
+    if function.kind == "vm":
+        message = "is of interfaces on this host, and the function is in a virtual machine"
+        yield Complaint(at, message, "kind: process", about=((*path, "kind"),))
         return
     if options.kind == "rte_flow":
         message = "is rte_flow, and weir-dp puts no rules into network cards yet"
@@ -130,7 +134,7 @@ def _offload(path: KeyPath, function: FunctionOptions, about: tuple[KeyPath, ...
     if not function.fastpath:
         message = "is of entries of a fast path, and there is none"
         yield Complaint(at, message, "fastpath: true", about=((*path, "fastpath"), *about))
-    if function.kind == "process" and function.area_count() > 1:
+    if function.area_count() > 1:
         message = f"cannot be {function.architecture} here: entries are followed between two ports, and its"
         message += " areas pass packets on by rings"
         expected = "run-to-completion, or no offload"
@@ -222,8 +226,10 @@ def _offloadable(lab: Lab, technology: str) -> bool:
 
 def offload_complaints(lab: Lab) -> Iterator[Complaint]:
     """Functions whose entries are to live at interfaces of the kernel, where their ports are none."""
-    used = dict.fromkeys(name for chain in lab.chains() for name in chain.functions if name in lab.functions)
-    found = next((name for name in used if lab.functions[name].offloaded() is not None), None)
+    used = dict.fromkeys(name for chain in lab.chains() for name in chain.functions)
+    functions = {name: lab.functions[name] for name in used if name in lab.functions}
+    offloaded = (name for name, one in functions.items() if one.kind == "process" and one.offloaded())
+    found = next(offloaded, None)
     if found is None:
         return
     about: tuple[KeyPath, ...] = (("functions", found, "offload"),)

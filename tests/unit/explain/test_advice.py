@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from weir.base.node import Offload
 from weir.explain.advice import split, without
 from weir.explain.cores import Core, CostItem
 from weir.explain.measures import MEASURES
@@ -39,6 +42,24 @@ def test_the_most_gain_comes_first() -> None:
 def test_what_is_done_already_is_not_advised() -> None:
     assert any("pipeline" in one.measure for one in limited_by_nat().advice)
     assert not any("pipeline" in one.measure for one in limited_by_nat(architecture="pipeline").advice)
+
+
+def test_offload_is_advised_where_entries_could_leave_between_packet_sockets_and_have_not() -> None:
+    def advised(kind: str, **more: Any) -> bool:
+        built = topology()
+        nodes = tuple(
+            one.model_copy(update={"fastpath_flows": 9, **more}) if one.name == "f1" else one
+            for one in built.nodes
+        )
+        ports = tuple(port.model_copy(update={"kind": kind}) for port in built.ports)
+        built = built.model_copy(update={"nodes": nodes, "ports": ports})
+        areas = [*the_tester(), area("f1", 0.98, {"nat": 600_000_000}), area("f2", 0.5)]
+        return any("offload: {" in one.measure for one in explained(trial(areas, AHEAD), built=built).advice)
+
+    assert advised("packet_socket")
+    assert not advised("virtio-user")
+    assert not advised("packet_socket", fastpath_flows=0)
+    assert not advised("packet_socket", offload=Offload(kind="xdp", flows=1, packets=1))
 
 
 def test_what_gains_nothing_is_not_advised() -> None:

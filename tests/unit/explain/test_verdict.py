@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from weir.base.node import KernelFunction, ProgramFunction
 from weir.base.topology import Topology
-from weir.results.explanation import CaseExplanation
-from weir.results.result import Ceiling
+from weir.explain.text import show
+from weir.results.explanation import CaseExplanation, Explanation
+from weir.results.result import Ceiling, OffloadLoad
 from weir.results.slices import LeftOut
 
 from .made import OFFERED, area, explained, pmd, softirq, stall, stream, the_tester, topology, trial, verdict
@@ -290,6 +293,27 @@ def test_it_says_so_where_the_evidence_does_not_do(wrong: dict[str, Any], words:
     found = explained(trial(areas, **wrong))
     assert found.limit.kind == "unknown"
     assert words in found.limit.sentence
+
+
+def test_it_says_what_share_was_offloaded_and_cycles_are_of_the_rest() -> None:
+    nat = area("f1", 0.98, {"nat": 600_000_000})
+    split = OffloadLoad(
+        kind="xdp", packets=OFFERED * 3 // 4, l2_bytes=0, flows=4, put=5, revoked=1, refused={"full": 2}
+    )
+    nat.paths[0].offload = split
+    found = explained(
+        trial([*the_tester(), nat, area("f2", 0.5)], {("tester.left", "tx_queue_full"): 300_000})
+    )
+    (row,) = (one for one in found.evidence if one.what == "f1 offloaded")
+    assert (row.value, row.unit) == (pytest.approx(0.75), "share")
+    assert "5 flows went down, 1 came up, 2 stay in software" in row.note
+    figures = {one.name: one for one in found.areas}
+    assert figures["f1"].offloaded == OFFERED * 3 // 4
+    assert figures["f1"].cycles_per_packet == pytest.approx(4 * 980, rel=1e-3)
+    assert figures["f2"].cycles_per_packet == pytest.approx(500, rel=1e-3)
+    shown = io.StringIO()
+    show(Explanation(result="r", cases=[found]), Console(file=shown, width=120))
+    assert "offloaded   dropped" in shown.getvalue()
 
 
 def test_a_result_without_ledgers_cannot_be_explained() -> None:

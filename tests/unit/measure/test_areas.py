@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.simulated.device import Response
 from tests.simulated.tester import SimulatedDut
-from weir.measure.accounting import area_loads
+from weir.measure.accounting import area_loads, counted
 from weir.protocol.ledger import Ledger
 
 from .rig import CAPACITY_PPS, STEADY, Rig
@@ -43,6 +43,32 @@ def test_an_areas_counters_are_those_of_the_trial_alone() -> None:
     (stage,) = path.stages
     assert (stage.nf, stage.packets_in, stage.cycles, stage.dropped) == ("acl", 90, 700, 10)
     assert stage.long_cycles == 3
+
+
+def with_offload(times: int) -> Ledger:
+    found = ledger(times).model_dump(by_alias=True)
+    below = {"kind": "xdp", "packets": 60 * times, "bytes": 6000 * times, "flows": times, "put": 4 * times}
+    path = found["areas"][0]["paths"][0]
+    path["offload"] = below | {"revoked": times, "refused": {"full": 2 * times, "effect": 7}}
+    path["drops"]["redirect_failed"] = 11 * times
+    return Ledger.model_validate(found)
+
+
+def test_what_was_offloaded_is_told_apart_from_what_the_area_handled() -> None:
+    (area,) = area_loads(with_offload(2), with_offload(3))
+    assert (area.packets, area.offloaded, area.handled) == (100, 60, 40)
+    (path,) = area.paths
+    split = path.offload
+    assert split is not None
+    assert (split.kind, split.packets, split.l2_bytes) == ("xdp", 60, 6000)
+    assert (split.flows, split.put, split.revoked) == (3, 4, 1)
+    assert split.refused == {"full": 2, "effect": 0}
+    assert path.dropped == 5 + 11
+
+
+def test_what_an_interface_refused_of_offloaded_packets_is_in_the_balance() -> None:
+    drops = counted(with_offload(3), [])
+    assert drops["f1/right", "redirect_failed"] == 33
 
 
 def test_trials_that_an_explanation_reads_have_their_areas_and_those_of_a_search_have_none() -> None:

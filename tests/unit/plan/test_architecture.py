@@ -11,9 +11,9 @@ import pytest
 from weir import plan
 from weir.base.node import Node
 from weir.lab.function import ARCHITECTURES
-from weir.plan.architecture import ring_count
+from weir.plan.architecture import lab_keys, ring_count
 
-from .test_topology import lab, topology
+from .test_topology import DEPLOYMENT, lab, topology
 
 CHAIN = [{"nf": "nat", "options": {"external": "203.0.113.0/24"}}, {"nf": "l3fwd"}]
 RING_NAME_BYTES = 29  # RTE_RING_NAMESIZE
@@ -124,6 +124,31 @@ def test_workers_are_spread_over_the_cores_behind_the_first() -> None:
 def test_a_fast_path_is_where_functions_are(architecture: str, count: int) -> None:
     _, config = made(architecture, fastpath=True, fastpath_flows=1000)
     assert [area.get("fastpath_flows") for area in function_areas(config)].count(1000) == count
+
+
+OFFLOADED = {"nf": "l3fwd", "fastpath": True, "offload": {"kind": "xdp", "flows": 9}}
+
+
+def test_an_offload_is_of_the_area_that_has_the_entries_and_the_lab_says_where() -> None:
+    asked = lab(functions={"default": OFFLOADED})
+    built = plan.build_topology(asked, "linux-bridge", asked.chains()[0], DEPLOYMENT)
+    config = plan.configure(built, asked)
+    (index,) = (at for at, area in enumerate(config.areas) if area.name == "f1")
+    assert config.arguments()["areas"][index]["offload"] == {"kind": "xdp", "flows": 9, "packets": 64}
+    keys = lab_keys(built, asked, config.areas)
+    assert keys[f"areas[{index}].offload"] == "functions.default.offload"
+
+
+def test_frames_at_an_offloaded_function_s_interfaces_are_finished_and_no_others_need_be() -> None:
+    parts: dict[str, Any] = {"functions": {"default": OFFLOADED}}
+    made_by = plan.steps(topology("linux-bridge", **parts), lab(**parts))
+    finished = {step.name: step.params["peer_without_offloads"] for step in made_by if step.kind == "veth"}
+    assert finished == {
+        "veth:tester.left": False,
+        "veth:f1.left": True,
+        "veth:f1.right": True,
+        "veth:tester.right": False,
+    }
 
 
 def test_a_second_function_of_a_kind_has_a_name_of_its_own() -> None:

@@ -67,13 +67,14 @@ def test_a_labs_chain_is_one_path(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("function", "said"),
     [
+        ("{nf: l3fwd, fastpath: true, offload: {kind: xdp}}", "out has .* offloaded to xdp; expected no"),
         ("{nf: l2fwd, architecture: dispatch}", "out runs as dispatch, .* expected run-to-completion"),
         ("{nf: nat, options: {external: 192.0.2.0/24}, fastpath: true}", "out has the fast path and in has"),
     ],
 )
 def test_what_no_single_area_does_is_refused(tmp_path: Path, function: str, said: str) -> None:
     file = tmp_path / "lab.yml"
-    file.write_text(LAB.replace("{nf: l2fwd}", function), encoding="utf-8")
+    file.write_text(LAB.replace("{nf: l2fwd}", function).replace("direct", "linux-bridge"), encoding="utf-8")
     lab = load_lab(file)
     with pytest.raises(LeanError, match=said):
         chain_of_lab(lab, lab.chains()[0])

@@ -99,6 +99,13 @@ def test_open_vswitch_in_the_kernel_forwards_as_a_bridge_does() -> None:
             },
             "what happens in a virtual machine, which f1 of the chain is",
         ),
+        (
+            {
+                "technology": "linux-bridge",
+                "functions": {"f": {"nf": "l3fwd", "fastpath": True, "offload": {"kind": "xdp"}}},
+            },
+            "what share of its packets f1 of the chain would have offloaded; expected functions without",
+        ),
     ],
 )
 def test_what_the_model_does_not_know_is_refused_with_the_reason(
