@@ -168,6 +168,12 @@ BENCHES = {
     "fastpath-chain-b": Bench(
         "fastpath_chain_b", "acl, lb, l3fwd without the fast path, cycles a packet", _same, headline=True
     ),
+    "offload-xdp": Bench(
+        "offload_xdp",
+        "firewall, nat, l3fwd with the fast path and without offload, linux-bridge; `-core`: cycles of the "
+        "function's core, `-system`: CPU time of all, a packet",
+        _same,
+    ),
     "fastpath-length": Bench("fastpath_length", "one function; ours six, both with the fast path", _same),
     "flow-index": Bench("flow_index", "rte_hash, 1,048,576 flows, 32 at once", builds.dpdk, both_builds=True),
     "prefix-table": Bench(

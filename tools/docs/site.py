@@ -52,6 +52,7 @@ HOW_TO = {
         "test-your-own-function",
         "talk-through-a-chain",
         "join-tenants",
+        "offload-flows",
         "build-a-cloud",
         "measure-a-cloud",
         "verify-a-cloud",
