@@ -10,8 +10,11 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 PAIRS = 10
+Measured = TypeVar("Measured")
+"""A figure, or several of one measurement."""
 
 
 class SkipError(Exception):
@@ -61,10 +64,10 @@ class Line(Spread):
 
 
 def interleave(
-    ours: Callable[[], float], peer: Callable[[], float], pairs: int = PAIRS
-) -> list[tuple[float, float]]:
+    ours: Callable[[], Measured], peer: Callable[[], Measured], pairs: int = PAIRS
+) -> list[tuple[Measured, Measured]]:
     """`pairs` pairs of (ours, peer), each measured back to back, the order changing from pair to pair."""
-    taken: list[tuple[float, float]] = []
+    taken: list[tuple[Measured, Measured]] = []
     for index in range(pairs):
         if index % 2 == 0:
             a = ours()

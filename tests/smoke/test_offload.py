@@ -249,9 +249,10 @@ def test_offloaded_packets_pass_weir_dp_by_and_are_in_its_ledger() -> None:
         assert after.offload.refused["full"] == 2
 
 
+@pytest.mark.long
 def test_a_change_takes_effect_at_once_while_packets_flow() -> None:
     with chain(L3FWD, offload={"kind": "xdp", "packets": ELEPHANT}) as one:
-        for turn in range(6):
+        for turn in range(3):
             one.make_elephants()
             one.until(lambda: one.path().offload.flows == len(FLOWS))  # type: ignore[union-attr]
             port = 2 - turn % 2
@@ -261,6 +262,7 @@ def test_a_change_takes_effect_at_once_while_packets_flow() -> None:
             assert frame[:6] == bytes.fromhex(HOPS[port].replace(":", ""))
 
 
+@pytest.mark.long
 def test_a_session_lives_as_long_as_its_offloaded_packets_come() -> None:
     short = {**NAT, "options": {"external": "192.0.2.1", "udp_timeout_s": 2}}
     with chain(short, L3FWD, offload={"kind": "xdp", "packets": ELEPHANT}) as one:
@@ -275,6 +277,7 @@ def test_a_session_lives_as_long_as_its_offloaded_packets_come() -> None:
         assert split.flows == 1  # the others fell silent
 
 
+@pytest.mark.long
 def test_what_an_output_refuses_is_a_drop_of_the_path() -> None:
     with chain(L3FWD, offload={"kind": "xdp", "packets": ELEPHANT}) as one:
         one.make_elephants()
@@ -310,7 +313,8 @@ OFFLOADED = {"nf": "l3fwd", "fastpath": True, "offload": {"kind": "xdp", "packet
 LOAD_PPS = 4000
 
 
-@pytest.mark.parametrize("technology", ["linux-bridge", pytest.param("ovs", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("technology", ["linux-bridge", "ovs"])
 @pytest.mark.usefixtures("run_root")
 def test_a_lab_s_trials_balance_to_the_packet_with_what_was_offloaded(technology: str) -> None:
     lab = tiny_lab(technology)

@@ -119,7 +119,8 @@ class PathConfig(_Path):
 
 
 class OffloadConfig(Request):
-    """Where entries of a fast path may live below the data plane."""
+    """Where entries of a fast path may live below the data plane. What went down forwards on while the loops
+    are stopped, until `reset`."""
 
     kind: Literal["none", "xdp", "rte_flow"]
     """`xdp`: in a program at each input's interface; inputs and outputs must be packet sockets on ends of
