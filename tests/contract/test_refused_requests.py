@@ -34,6 +34,7 @@ CHAIN = {
     "core": CORE,
     "kind": "chain",
     "fastpath_flows": 64,
+    "offload": {"kind": "none"},
     "paths": [
         {
             "name": "forth",
