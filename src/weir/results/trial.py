@@ -111,7 +111,7 @@ class OffloadLoad(Record):
     """What of a path's packets was forwarded below weir-dp in one trial; its core saw none of them."""
 
     kind: str
-    """Either "xdp" or what else a later weir-dp knows."""
+    """Where: "xdp"."""
     packets: int
     """Of the path's packets_in; they cost time where the interface's packets are received."""
     l2_bytes: int
