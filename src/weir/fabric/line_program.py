@@ -34,10 +34,12 @@ class LineProgram:
                 stdout=subprocess.PIPE,
                 stderr=self._said,
                 start_new_session=True,
-                preexec_fn=(lambda: os.sched_setaffinity(0, cpus)) if cpus else None,
             )
         except OSError as error:
             raise FabricError(f"cannot start {words[0]}: {error.strerror}", "install it") from error
+        if cpus:  # before it can have a second thread, which would keep its own
+            with suppress(ProcessLookupError):
+                os.sched_setaffinity(self._process.pid, cpus)
         self._rest = b""
         self._writing = threading.Lock()
 
@@ -82,8 +84,8 @@ class LineProgram:
                 os.kill(self._process.pid, signal.SIGTERM)
 
     def close(self, within_s: float) -> None:
-        """Ends its input and waits so long for its end, then kills it: what it leaves then, its lifeline takes
-        down. Without effect the second time."""
+        """Ends its input and waits so long for its end, then kills it: what it leaves then, its lifeline
+        takes down. Without effect the second time."""
         assert self._process.stdin is not None
         with self._writing, suppress(OSError, ValueError):
             self._process.stdin.close()

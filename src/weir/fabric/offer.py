@@ -29,7 +29,9 @@ def offer() -> HostOffer:
         weir=weir_version(),
         cpus=tuple(measuring_cpus()),
         hugepages_2m_free=sum(pool.free for pool in memory(Tree()).pools if pool.page_kb == _PAGE_KB),
-        technologies={name: one and f"{one.missing}; {one.fix}" for name, one in lacking.items()},
+        technologies={
+            name: None if one is None else f"{one.missing}; {one.fix}" for name, one in lacking.items()
+        },
     )
 
 

@@ -139,10 +139,10 @@ class Failed(FixedRecord):
 
 
 ToHost = Annotated[Begin | Measure | End, Field(discriminator="kind")]
-FromHost = Annotated[
-    Offered | RunBegun | RunKnown | SetupKnown | TrialKept | CaseKept | CaseRemoved | Showed | Visited | Failed,
-    Field(discriminator="kind"),
-]
+Known = Offered | RunBegun | RunKnown | SetupKnown | TrialKept | CaseKept | CaseRemoved
+Word = Known | Showed | Visited | Failed
+"""What a host may say."""
+FromHost = Annotated[Word, Field(discriminator="kind")]
 _TO: TypeAdapter[Any] = TypeAdapter(ToHost)
 _FROM: TypeAdapter[Any] = TypeAdapter(FromHost)
 
@@ -152,11 +152,7 @@ def to_host(line: str) -> Begin | Measure | End:
     return _read(_TO, line)  # type: ignore[no-any-return]
 
 
-def from_host(
-    line: str,
-) -> (
-    Offered | RunBegun | RunKnown | SetupKnown | TrialKept | CaseKept | CaseRemoved | Showed | Visited | Failed
-):
+def from_host(line: str) -> Word:
     """What a host says. MessageError."""
     return _read(_FROM, line)  # type: ignore[no-any-return]
 

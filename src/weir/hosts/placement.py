@@ -69,7 +69,9 @@ class Placement:
         if not self.may_work(host):
             return None
         known = self._hosts[host]
-        point = next(iter(sorted(self._open_to(host), key=lambda one: self._begun.get(one.block) != host)), None)
+        point = next(
+            iter(sorted(self._open_to(host), key=lambda one: self._begun.get(one.block) != host)), None
+        )
         if point is not None:
             self.waiting.remove(point)
             self._begun.setdefault(point.block, host)

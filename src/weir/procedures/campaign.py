@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol
@@ -33,9 +33,8 @@ from weir.procedures.outputs import OutputKeeper, ReportFolder
 from weir.procedures.points import Points
 from weir.procedures.rounds import MeasuredSetup
 from weir.procedures.stored_result import Progress, new_result
-from weir.results.campaign import CampaignRecord
-from weir.results.result import Case, Ceiling, Result, Setup, Shortfall
-from weir.store.store import Store
+from weir.results.campaign import CampaignRecord, SharedCampaign
+from weir.results.result import Case, Ceiling, MachineBest, Result, Setup, Shortfall, Trial
 
 Measuring = Callable[[Measure, Sequence[Traffic], OnChain], Iterator[Case]]
 Resets = Callable[[fabric.Deployment], Sequence[Reset]]
@@ -50,6 +49,31 @@ class CampaignProgress(Progress, Protocol):
     def case(self, case: Case) -> None: ...
 
 
+class RunStore(Protocol):
+    """Where a campaign keeps what it measures: `weir.store.store.Store`, or that of another host."""
+
+    @property
+    def name(self) -> str: ...
+    def begin(self, result: Result) -> None: ...
+    def update(self, result: Result) -> None: ...
+    def add_setup(self, run_id: str, setup: Setup) -> int: ...
+    def update_setup(self, number: int, setup: Setup) -> None: ...
+    def add_trial(self, setup: int, frame: str, mean_frame_bytes: float, trial: Trial) -> None: ...
+    def add_case(self, setup: int, case: Case) -> None: ...
+    def remove_case(self, setup: int, frame: str) -> None: ...
+    def reopen_run(self, run_id: str) -> tuple[Result, list[int]]: ...
+    def machine_best(self, boot_id: str, version: str) -> MachineBest: ...
+
+
+@dataclass(frozen=True)
+class HandedOut:
+    """A campaign over several hosts hands points out to this one, one after the other."""
+
+    shared: SharedCampaign
+    points: Iterable[tuple[tuple[str, str], str]]
+    """Each a set-up and a frame size, when it is asked for: by then the one before has been measured."""
+
+
 @dataclass(frozen=True)
 class Asked:
     """What is asked of a run besides its lab."""
@@ -60,6 +84,8 @@ class Asked:
     """After which nothing is begun that would not end in time; None: no limit."""
     resumed: str | None = None
     """The id of the stored run that goes on; its order is that of this one. None: a new one."""
+    handed_out: HandedOut | None = None
+    """None: the run goes through all points by itself."""
 
 
 class Campaign:
@@ -71,7 +97,7 @@ class Campaign:
         compared: Sequence[Way] = (),
         *,
         quick: bool,
-        store: Store,
+        store: RunStore,
         progress: CampaignProgress,
         measuring: Measuring = measure_setup,
         resets: Resets = lambda _chain: (),
@@ -129,7 +155,10 @@ class Campaign:
                 self._keeper = OutputKeeper(self._reports(result.id), self._progress.say)
             self._progress.planned(self._points.planned - self._points.measured, self._asked.budget_s)
             try:
-                self._visits(result)
+                if self._asked.handed_out is None:
+                    self._visits(result)
+                else:
+                    self._handed_out(result, self._asked.handed_out)
                 self._revisit(result)
             except KeyboardInterrupt:
                 result.interrupted = True
@@ -139,9 +168,11 @@ class Campaign:
                 stop_signals.discard()
             result.reductions = reductions(result)
             result.finished_at = _now()
-            if result.campaign is not None:
+            if result.campaign is not None and self._asked.handed_out is None:
                 result.campaign.left_out = list(self._points.left_out())
                 result.campaign.points = self._points.planned - self._points.refused
+            elif result.campaign is not None:  # what is left out, the campaign knows
+                result.campaign.points = self._points.measured
             self._keep(result)
         return result
 
@@ -157,6 +188,13 @@ class Campaign:
                 turn = f", round {visit.round + 1}" if several else ""
                 self._visit(result, way, chain, turn, wanted)
             self._progress.skipped(len(wanted) - (self._finished - finished))
+
+    def _handed_out(self, result: Result, handed_out: HandedOut) -> None:
+        """One point after the other, as long as some come."""
+        for key, frame in handed_out.points:
+            stop_signals.check()
+            way, chain = self._setups[key]
+            self._visit(result, way, chain, "", frozenset({frame}))
 
     def _revisit(self, result: Result) -> None:
         """What was only measured in a worse state of the machine, again while there is time."""
@@ -193,6 +231,7 @@ class Campaign:
                 points=self._points.planned,
                 seed=self._asked.seed,
                 budget_s=self._asked.budget_s,
+                shared=self._asked.handed_out.shared if self._asked.handed_out is not None else None,
             )
         self._store.begin(result)
         if self._asked.seed is not None:  # reports show set-ups in the order of the lab, not of the dice

@@ -19,7 +19,7 @@ from weir.measure.outside import NOTHING
 from weir.measure.tester import ANNOUNCE_FRAMES, no_counters
 from weir.measure.trial import PortGoneError
 from weir.plan.connections import connections
-from weir.procedures.campaign import Asked, Campaign, CampaignProgress
+from weir.procedures.campaign import Asked, Campaign, CampaignProgress, RunStore
 from weir.procedures.connections.measure import UNITS, Alone, ConnectionMeasurer
 from weir.procedures.connections.sessions import Sessions
 from weir.procedures.driver import RunningChain, new_id, running
@@ -27,7 +27,6 @@ from weir.procedures.outputs import ReportFolder
 from weir.procedures.rounds import MeasuredSetup
 from weir.results.connections import ConnectionsFound
 from weir.results.result import Case, Ceiling, Result
-from weir.store.store import Store
 
 NAME = "connections"
 
@@ -41,7 +40,7 @@ class ConnectionsCampaign(Campaign):
         compared: Sequence[Way],
         *,
         quick: bool,
-        store: Store,
+        store: RunStore,
         progress: CampaignProgress,
         reports: ReportFolder | None = None,
         asked: Asked | None = None,
