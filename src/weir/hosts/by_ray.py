@@ -35,8 +35,8 @@ class RayHosts:
         except Exception as error:  # Ray raises what its parts raise: no common base
             said = (str(error).splitlines() or [repr(error)])[0]
             raise HostsError(
-                f"cannot reach a Ray cluster at {address}: {said}; expected one with a client server there, the "
-                "same versions of Ray and Python, and its token (RAY_AUTH_MODE=token) here"
+                f"cannot reach a Ray cluster at {address}: {said}; expected one with a client server there, "
+                "the same versions of Ray and Python, and its token (RAY_AUTH_MODE=token) here"
             ) from error
         self._nodes = {name: node["NodeID"] for name, node in _named(self._ray.nodes())}
         self._couriers: dict[str, Any] = {}

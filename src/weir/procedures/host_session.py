@@ -53,12 +53,14 @@ from weir.procedures.resuming import ResumeError, require_same_machine
 from weir.results.result import Case, MachineBest, Result, Setup, Trial
 
 _LOOK_S = 0.2
+_READ_BYTES = 1 << 16
 
 
 class Channel:
     """Lines from the head and back."""
 
-    def __init__(self, source: IO[bytes], target: IO[bytes]) -> None:
+    def __init__(self, source: int, target: IO[bytes]) -> None:
+        """`source`: a descriptor: a buffered file would be locked by its reader when Python ends."""
         self._source = source
         self._target = target
         self._read: queue.SimpleQueue[str | None] = queue.SimpleQueue()
@@ -86,8 +88,11 @@ class Channel:
         self._over = True
 
     def _reading(self) -> None:
-        for line in self._source:
-            self._read.put(line.decode())
+        rest = b""
+        while read := os.read(self._source, _READ_BYTES):
+            *whole, rest = (rest + read).split(b"\n")
+            for line in whole:
+                self._read.put(line.decode())
         self._read.put(None)
         if not self._over:
             stop_signals.come()
@@ -232,7 +237,7 @@ def main() -> int:
     """Talks to the head by this process's standard input and output."""
     target = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever else is printed must not stand between the lines
-    channel = Channel(sys.stdin.buffer, target)
+    channel = Channel(0, target)
     try:
         with stop_signals.held():
             serve(channel)

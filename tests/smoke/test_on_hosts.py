@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A lab measured on the hosts of a Ray cluster: real packets, one store, and hosts that die."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from weir.fabric.offer import offer
+from weir.procedures.resuming import measured
+from weir.results.result import Result
+from weir.store.database import StoreError
+from weir.store.store import Store
+
+from .ray_cluster import RayCluster
+from .tiny import LAB
+
+pytest.importorskip("ray")
+pytestmark = [
+    pytest.mark.root,
+    pytest.mark.slow,
+    pytest.mark.skipif(os.geteuid() != 0, reason="makes namespaces and processes: run as root"),
+]
+SOON_S = 180.0
+WEIR = ("-c", "from weir.cli.main import main; main()")
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[RayCluster]:
+    made = RayCluster(tmp_path, [offer(), offer()])
+    try:
+        yield made
+    finally:
+        made.close()
+        for path in Path("/tmp").glob(f"weir-ray-{made._mark}-*"):
+            shutil.rmtree(path)
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Path:
+    text = LAB.read_text().replace("[direct, linux-bridge, ovs, ovs-dpdk]", "[direct, linux-bridge]")
+    path = tmp_path / "lab.yml"
+    path.write_text(text.replace("repeats: 1", "repeats: 1\n  revisit_s: 0"))
+    return path
+
+
+def runs(store: Path) -> list[Result]:
+    try:
+        with Store(str(store), reading=True) as database:
+            newest = database.latest()
+            if newest is None or newest.campaign is None or newest.campaign.shared is None:
+                return []
+            return [database.load(one) for one in database.runs_of_campaign(newest.campaign.shared.id)]
+    except StoreError:
+        return []
+
+
+def points(store: Path) -> int:
+    return sum(sum(measured(one).values()) for one in runs(store))
+
+
+def until(happened: object, process: object) -> None:
+    deadline = time.monotonic() + SOON_S
+    while not happened():  # type: ignore[operator]
+        assert process.poll() is None, process.communicate()  # type: ignore[attr-defined]
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+
+
+def test_a_killed_host_loses_no_point_and_a_killed_head_goes_on(
+    cluster: RayCluster, lab: Path, tmp_path: Path
+) -> None:
+    store = tmp_path / "results.db"
+    place = ("--store", str(store), "--output", str(tmp_path / "report"), "--on", cluster.address)
+    process = cluster.run(*WEIR, "run", str(lab), "--repeat", "3", *place)
+    until(lambda: points(store) >= 1, process)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    killed = runs(store)
+    assert 1 <= sum(sum(measured(one).values()) for one in killed) < 6
+    time.sleep(35)  # Ray keeps what a client left for half a minute, in case that comes back
+    process = cluster.run(*WEIR, "run", "--resume", killed[0].id, *place)
+    until(lambda: points(store) >= 3, process)
+    cluster.kill(2)
+    said, _ = process.communicate(timeout=SOON_S)
+    assert process.returncode == 0, said
+    found = runs(store)
+    counts: Counter[tuple[str, str, str]] = Counter()
+    for one in found:
+        counts.update(measured(one))
+    assert counts == {("direct", "PVP", "64"): 3, ("linux-bridge", "PVP", "64"): 3}, said
+    assert all(one.fingerprint.cores for one in found)
+    assert not list(cluster.run_dir(1).glob("*.journal"))
