@@ -10,7 +10,8 @@ import time
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Protocol
+from importlib import import_module
+from typing import Any, Protocol
 
 from weir import fabric, plan
 from weir.base.error import ChainError
@@ -383,6 +384,14 @@ class Campaign:
         result.fingerprint = fabric.fingerprint(chain.hello.tsc_hz, chain.hello.memory, self._versions)
         self._store.update_setup(visited.number, visited.setup)
         self._store.update(result)
+
+
+def own_campaign(lab: Lab) -> Any:
+    """The module of the procedure that measures such traffic in its own way; None: rates are searched."""
+    capture = lab.traffic.capture
+    asked = {"connections": lab.traffic.connections, "replay": capture.replay if capture else None}
+    name = next((name for name, wanted in asked.items() if wanted is not None), None)
+    return import_module(f"weir.procedures.{name}.campaign") if name is not None else None
 
 
 def _shortfalls() -> list[Shortfall]:

@@ -46,9 +46,8 @@ from weir.lab import Lab
 from weir.lab.on_machine import LabHereError, on_machine, opened
 from weir.lab.ways import Way, ways
 from weir.measure.one_case import Event, GoalFound, PhaseStarted
-from weir.procedures.campaign import Asked, Campaign, HandedOut
+from weir.procedures.campaign import Asked, Campaign, HandedOut, own_campaign
 from weir.procedures.driver import all_planned, impossible
-from weir.procedures.own_campaign import own_campaign
 from weir.procedures.resuming import ResumeError, require_same_machine
 from weir.results.result import Case, MachineBest, Result, Setup, Trial
 

@@ -120,9 +120,8 @@ def run(
 
     from weir.cli.progress import Progress
     from weir.lab.of_tenants import has_tenants
-    from weir.procedures.campaign import Asked, Campaign
+    from weir.procedures.campaign import Asked, Campaign, own_campaign
     from weir.procedures.driver import all_planned
-    from weir.procedures.own_campaign import own_campaign
     from weir.report.blocks import new_console
     from weir.store.store import Store
 

@@ -21,8 +21,7 @@ from weir.lab.load import load_open_lab
 from weir.lab.on_machine import opened
 from weir.lab.ways import ways
 from weir.procedures.across_hosts import AcrossHosts, Wanted, campaign_runs
-from weir.procedures.campaign import Asked
-from weir.procedures.own_campaign import own_campaign
+from weir.procedures.campaign import Asked, own_campaign
 from weir.procedures.resuming import budget_left_s, campaign_of
 from weir.procedures.throughput.command import GO_ON, judge, repeated_lab
 from weir.report.blocks import new_console
