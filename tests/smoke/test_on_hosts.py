@@ -85,7 +85,6 @@ def test_a_killed_host_loses_no_point_and_a_killed_head_goes_on(
     process.communicate()
     killed = runs(store)
     assert 1 <= sum(sum(measured(one).values()) for one in killed) < 6
-    time.sleep(35)  # Ray keeps what a client left for half a minute, in case that comes back
     process = cluster.run(*WEIR, "run", "--resume", killed[0].id, *place)
     until(lambda: points(store) >= 3, process)
     cluster.kill(2)
@@ -98,3 +97,20 @@ def test_a_killed_host_loses_no_point_and_a_killed_head_goes_on(
     assert counts == {("direct", "PVP", "64"): 3, ("linux-bridge", "PVP", "64"): 3}, said
     assert all(one.fingerprint.cores for one in found)
     assert not list(cluster.run_dir(1).glob("*.journal"))
+
+
+def test_a_stopped_campaign_leaves_nothing_on_its_hosts_and_keeps_what_it_has(
+    cluster: RayCluster, lab: Path, tmp_path: Path
+) -> None:
+    store = tmp_path / "results.db"
+    place = ("--store", str(store), "--output", str(tmp_path / "report"), "--on", cluster.address)
+    process = cluster.run(*WEIR, "run", str(lab), "--repeat", "20", *place)
+    until(lambda: points(store) >= 1, process)
+    process.send_signal(signal.SIGTERM)
+    said, _ = process.communicate(timeout=SOON_S)
+    assert process.returncode == 130, said
+    assert "go on: weir run --resume" in said
+    assert points(store) >= 1
+    for number in (1, 2):
+        assert not list(cluster.run_dir(number).glob("*.journal"))
+        assert not [one for one in cluster.run_dir(number).iterdir() if one.is_dir()]

@@ -18,7 +18,7 @@ def offer(
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
-    """Print what this host offers to `weir run --on`: cores, hugepages, technologies that work, its Weir."""
+    """Print what this host offers to `weir run --on`."""
     from weir.fabric.offer import offer as offered
 
     if ray and as_json:
