@@ -17,6 +17,8 @@ from weir.hosts.courier import SILENT_S, Courier
 from weir.hosts.transport import PROGRAM, Heard, HostsError
 
 SCHEME = "ray://"
+SAID_CHARACTERS = 600
+"""Of Ray's own words: the cause comes last."""
 _POLL_S = 1.0
 _START_S = 60.0
 _ENDING_S = 90.0
@@ -33,7 +35,7 @@ class RayHosts:
         try:
             self._ray.init(address, log_to_driver=False, logging_level="ERROR")
         except Exception as error:  # Ray raises what its parts raise: no common base
-            said = (str(error).splitlines() or [repr(error)])[0]
+            said = " ".join(str(error).split())[-SAID_CHARACTERS:] or repr(error)
             raise HostsError(
                 f"cannot reach a Ray cluster at {address}: {said}; expected one with a client server there, "
                 "the same versions of Ray and Python, and its token (RAY_AUTH_MODE=token) here"
