@@ -15,7 +15,7 @@ from weir.results.host_offer import HostOffer
 
 ROOT = Path(__file__).parents[2]
 RAY = Path(sys.executable).with_name("ray")
-UP_S = 60.0
+UP_S = 60
 OBJECT_STORE_BYTES = 78_643_200
 """Ray's least."""
 
@@ -101,6 +101,7 @@ class RayCluster:
             "RAY_AUTH_MODE": "token",
             "RAY_AUTH_TOKEN_PATH": str(self._token),
             "RAY_USAGE_STATS_ENABLED": "0",
+            "RAY_CLIENT_SERVER_CHECK_CHANNEL_TIMEOUT_S": str(UP_S),
         }
 
     def _name(self, number: int) -> str:

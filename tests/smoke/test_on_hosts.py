@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from weir.base.error import FAILED, INTERRUPTED, OK
 from weir.fabric.offer import offer
 from weir.procedures.resuming import measured
 from weir.results.result import Result
@@ -89,7 +90,8 @@ def test_a_killed_host_loses_no_point_and_a_killed_head_goes_on(
     until(lambda: points(store) >= 3, process)
     cluster.kill(2)
     said, _ = process.communicate(timeout=SOON_S)
-    assert process.returncode == 0, said
+    assert process.returncode in (OK, FAILED), said  # FAILED: a disturbed machine, no believable rate
+    assert "10.213.7.2: given up: " in said
     found = runs(store)
     counts: Counter[tuple[str, str, str]] = Counter()
     for one in found:
@@ -108,7 +110,7 @@ def test_a_stopped_campaign_leaves_nothing_on_its_hosts_and_keeps_what_it_has(
     until(lambda: points(store) >= 1, process)
     process.send_signal(signal.SIGTERM)
     said, _ = process.communicate(timeout=SOON_S)
-    assert process.returncode == 130, said
+    assert process.returncode == INTERRUPTED, said
     assert "go on: weir run --resume" in said
     assert points(store) >= 1
     for number in (1, 2):
