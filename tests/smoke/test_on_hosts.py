@@ -6,9 +6,10 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import subprocess
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -67,10 +68,11 @@ def points(store: Path) -> int:
     return sum(sum(measured(one).values()) for one in runs(store))
 
 
-def until(happened: object, process: object) -> None:
+def until(happened: Callable[[], bool], process: subprocess.Popen[str]) -> None:
     deadline = time.monotonic() + SOON_S
-    while not happened():  # type: ignore[operator]
-        assert process.poll() is None, process.communicate()  # type: ignore[attr-defined]
+    while not happened():
+        if process.poll() is not None:  # all that it said: an assertion would cut it off
+            pytest.fail(process.communicate()[0])
         assert time.monotonic() < deadline
         time.sleep(0.2)
 
