@@ -101,7 +101,6 @@ class RayCluster:
             "RAY_AUTH_MODE": "token",
             "RAY_AUTH_TOKEN_PATH": str(self._token),
             "RAY_USAGE_STATS_ENABLED": "0",
-            "RAY_CLIENT_SERVER_CHECK_CHANNEL_TIMEOUT_S": str(UP_S),
         }
 
     def _name(self, number: int) -> str:

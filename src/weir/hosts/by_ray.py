@@ -19,6 +19,8 @@ from weir.hosts.transport import PROGRAM, Heard, HostsError
 SCHEME = "ray://"
 SAID_CHARACTERS = 600
 """Of Ray's own words: the cause comes last."""
+_SERVER_DIED = "Starting Ray client server failed"
+_TRIES = 3
 _POLL_S = 1.0
 _START_S = 60.0
 _ENDING_S = 90.0
@@ -33,7 +35,7 @@ class RayHosts:
         self._ray = _ray()
         self._program = tuple(program)
         try:
-            self._ray.init(address, log_to_driver=False, logging_level="ERROR")
+            self._connect(address)
         except Exception as error:  # Ray raises what its parts raise: no common base
             said = " ".join(str(error).split())[-SAID_CHARACTERS:] or repr(error)
             raise HostsError(
@@ -44,6 +46,18 @@ class RayHosts:
         self._couriers: dict[str, Any] = {}
         self._polls: dict[Any, tuple[str, float]] = {}
         self._lost: list[Heard] = []
+
+    def _connect(self, address: str) -> None:
+        """Ray's head forks a server for each client, beside threads of gRPC: now and then that one dies at
+        once. The next one is another."""
+        for again in range(_TRIES - 1, -1, -1):
+            try:
+                self._ray.init(address, log_to_driver=False, logging_level="ERROR")
+                return
+            except Exception as error:  # as above
+                if again == 0 or _SERVER_DIED not in str(error):
+                    raise
+                self._ray.shutdown()
 
     @property
     def names(self) -> Sequence[str]:
