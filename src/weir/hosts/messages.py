@@ -139,8 +139,9 @@ class Failed(FixedRecord):
 
 
 ToHost = Annotated[Begin | Measure | End, Field(discriminator="kind")]
-Known = Offered | RunBegun | RunKnown | SetupKnown | TrialKept | CaseKept | CaseRemoved
-Word = Known | Showed | Visited | Failed
+ToKeep = RunBegun | RunKnown | SetupKnown | TrialKept | CaseKept | CaseRemoved
+"""What a host tells its store."""
+Word = Offered | ToKeep | Showed | Visited | Failed
 """What a host may say."""
 FromHost = Annotated[Word, Field(discriminator="kind")]
 _TO: TypeAdapter[Any] = TypeAdapter(ToHost)

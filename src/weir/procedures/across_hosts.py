@@ -8,38 +8,32 @@ What the store has is what counts: a point is done when its round is in the stor
 from __future__ import annotations
 
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from weir.fabric import stop_signals
 from weir.hosts.messages import (
     Begin,
     CaseKept,
-    CaseRemoved,
     End,
     Failed,
     Measure,
     MessageError,
     Offered,
-    RunBegun,
-    RunKnown,
     SetupKnown,
     Showed,
-    TrialKept,
+    ToKeep,
     Visited,
     Word,
     from_host,
 )
 from weir.hosts.placement import Placement, Point
 from weir.hosts.transport import Heard, Hosts, HostsError
-from weir.measure.one_case import INTERRUPTED
+from weir.procedures.host_runs import HostRun, accounted, campaign_runs, rounds_measured
 from weir.procedures.order import Budget, Key, Order
-from weir.procedures.resuming import measured
 from weir.procedures.rounds import rounds_of
-from weir.results.campaign import LeftOutRounds, SharedCampaign
+from weir.results.campaign import SharedCampaign
 from weir.results.result import Case, Result
 from weir.store.store import Store
 
@@ -77,18 +71,6 @@ class Wanted:
     """The stored runs of the campaign, if it goes on."""
 
 
-@dataclass
-class _HostRun:
-    """What the store has of one host's run."""
-
-    result: Result | None = None
-    numbers: list[int] = field(default_factory=list)
-    """Of its setups in the store, by their numbers on the host."""
-    setups: list[Key] = field(default_factory=list)
-    measured: Counter[tuple[int, str]] = field(default_factory=Counter)
-    """Rounds that came to their end, by setup and frame size."""
-
-
 class AcrossHosts:
     """One campaign."""
 
@@ -101,7 +83,7 @@ class AcrossHosts:
         self._store = store
         self._progress = progress
         self._weir = weir
-        self._runs: dict[str, _HostRun] = {}
+        self._runs: dict[str, HostRun] = {}
         self._asked: set[str] = set()
         self._ending: set[str] = set()
         self._budget = Budget(wanted.budget_s)
@@ -127,9 +109,7 @@ class AcrossHosts:
 
     def _left(self) -> Iterator[Point]:
         """Points that no run of before has, in the order of a run on one machine."""
-        done: Counter[tuple[str, str, str]] = Counter()
-        for result in self._wanted.before:
-            done.update(measured(result))
+        done = rounds_measured(self._wanted.before)
         for visit in Order(self._wanted.setups, self._wanted.rounds, seed=self._wanted.seed).blocks():
             for frame in self._wanted.frames:
                 point = Point(*visit.setup, frame, visit.round)
@@ -144,7 +124,7 @@ class AcrossHosts:
             )
         for host in self._hosts.names:
             self._asked.add(host)
-            self._runs[host] = _HostRun()
+            self._runs[host] = HostRun(self._store)
             self._hosts.begin(host)
             shared = self._wanted.shared.model_copy(update={"host": host})
             begin = Begin(
@@ -171,13 +151,7 @@ class AcrossHosts:
         for result in self._wanted.before:
             shared = result.campaign.shared if result.campaign is not None else None
             if shared is not None and shared.host == host:
-                reopened, numbers = self._store.reopen_run(result.id)
-                run = self._runs[host]
-                run.numbers, run.setups = numbers, [(one.name, one.chain) for one in reopened.setups]
-                for number, setup in enumerate(reopened.setups):
-                    for case in setup.cases:
-                        run.measured[number, case.frame] = _rounds(case)
-                return reopened
+                return self._runs[host].reopened(result.id)
         return None
 
     def _measure(self) -> None:
@@ -226,37 +200,10 @@ class AcrossHosts:
             as_it_should = host in self._ending or self._stopped
             self._gone(host, heard.ended or ("" if as_it_should else "its weir has ended"))
 
-    def _apply(self, host: str, said: Word) -> None:  # noqa: PLR0912 - one branch a word
-        run = self._runs[host]
+    def _apply(self, host: str, said: Word) -> None:
         match said:
             case Offered():
                 self._offered(host, said)
-            case RunBegun():
-                assert said.result.campaign is not None
-                run.numbers, run.setups = [], []
-                run.measured.clear()
-                run.result = said.result
-                self._store.begin(said.result)
-            case RunKnown():
-                run.result = said.result
-                self._store.update(said.result)
-            case SetupKnown() if said.number == len(run.numbers):
-                assert run.result is not None
-                run.numbers.append(self._store.add_setup(run.result.id, said.setup))
-                run.setups.append((said.setup.name, said.setup.chain))
-            case SetupKnown():
-                self._store.update_setup(run.numbers[said.number], said.setup)
-                at = self._placement.at(host)
-                if said.setup.refused is not None and at is not None and at.setup == run.setups[said.number]:
-                    self._placement.refused(host, at.setup, said.setup.refused)
-            case TrialKept():
-                self._store.add_trial(run.numbers[said.number], said.frame, said.mean_frame_bytes, said.trial)
-            case CaseKept():
-                self._store.add_case(run.numbers[said.number], said.case)
-                self._counted(host, said)
-            case CaseRemoved():
-                self._store.remove_case(run.numbers[said.number], said.frame)
-                run.measured[said.number, said.frame] = 0
             case Showed(stays=True):
                 self._progress.say(f"{host}: {said.text}")
             case Showed():
@@ -265,6 +212,8 @@ class AcrossHosts:
                 self._visited(host)
             case Failed():
                 raise HostsError(said.why)
+            case _:
+                self._keep(host, said)
 
     def _offered(self, host: str, said: Offered) -> None:
         self._asked.discard(host)
@@ -278,19 +227,19 @@ class AcrossHosts:
             f"{len(said.setups) - len(refused)} of {len(said.setups)} set-ups can be measured there"
         )
 
-    def _counted(self, host: str, said: CaseKept) -> None:
-        """Its point counts if this is one more round of it."""
+    def _keep(self, host: str, said: ToKeep) -> None:
         run, at = self._runs[host], self._placement.at(host)
-        rounds = _rounds(said.case)
-        more = rounds > run.measured[said.number, said.case.frame]
-        run.measured[said.number, said.case.frame] = rounds
-        setup = run.setups[said.number]
-        if more and at is not None and (at.setup, at.frame) == (setup, said.case.frame):
-            self._placement.finished(host)
-            self._budget.took(setup, [time.monotonic() - self._mark_s[host]])
-            newest = rounds_of(said.case)[-1]
-            self._progress.setup(f"{host}: {' '.join(setup)}")
-            self._progress.case(newest)
+        more = run.keep(said)
+        if isinstance(said, SetupKnown) and said.setup.refused is not None:
+            if at is not None and at.setup == run.setup(said.number):
+                self._placement.refused(host, at.setup, said.setup.refused)
+        elif isinstance(said, CaseKept) and more:
+            setup = run.setup(said.number)
+            if at is not None and (at.setup, at.frame) == (setup, said.case.frame):
+                self._placement.finished(host)  # it counts: the store has it
+                self._budget.took(setup, [time.monotonic() - self._mark_s[host]])
+                self._progress.setup(f"{host}: {' '.join(setup)}")
+                self._progress.case(rounds_of(said.case)[-1])
 
     def _visited(self, host: str) -> None:
         at = self._placement.at(host)
@@ -307,9 +256,7 @@ class AcrossHosts:
             self._refused.append(f"{host}: {why}")
             again = f"; {at} is measured again elsewhere" if at is not None and not self._stopped else ""
             self._progress.say(f"{host}: given up: {why}{again}")
-        if run.result is not None and run.result.finished_at is None:
-            run.result.interrupted, run.result.finished_at = True, _now()
-            self._store.update(run.result)
+        run.ended()
 
     def _give_up_impossible(self) -> None:
         impossible = self._placement.impossible() if self._placement.hosts else {}
@@ -333,33 +280,10 @@ class AcrossHosts:
 
     def _accounted(self) -> list[Result]:
         """All runs of the campaign, with what is missing of it, also of those that did not go on."""
-        shared = self._wanted.shared
-        found = campaign_runs(self._store, shared.id, self._store.load)
-        done: Counter[tuple[str, str, str]] = Counter()
-        for result in found:
-            done.update(measured(result))
-        left_out = [
-            LeftOutRounds(name=name, chain=chain, frame=frame, measured=had, left_out=rounds - had)
-            for name, chain in self._wanted.setups
-            for frame in self._wanted.frames
-            if (had := done[name, chain, frame]) < (rounds := self._wanted.rounds)
-        ]
-        for result in found:
-            assert result.campaign is not None
-            result.campaign.left_out = left_out
-            result.interrupted = self._stopped or (result.interrupted and bool(left_out))
-            result.finished_at = result.finished_at or _now()
-            self._store.update(result)
+        wanted = self._wanted
+        found = campaign_runs(self._store, wanted.shared.id)
+        accounted(self._store, found, wanted.setups, wanted.frames, wanted.rounds, stopped=self._stopped)
         return found
-
-
-def campaign_runs(store: Store, campaign: str, load: Callable[[str], Result]) -> list[Result]:
-    """The runs of that campaign, the oldest first."""
-    return [load(one) for one in store.runs_of_campaign(campaign)]
-
-
-def _rounds(case: Case) -> int:
-    return sum(one.problem != INTERRUPTED for one in rounds_of(case))
 
 
 def _lacking(impossible: dict[Key, dict[str, str]]) -> str:
@@ -368,7 +292,3 @@ def _lacking(impossible: dict[Key, dict[str, str]]) -> str:
         f"{' '.join(setup)} ({'; '.join(f'{host}: {why}' for host, why in lacking.items()) or 'no host'})"
         for setup, lacking in impossible.items()
     )
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

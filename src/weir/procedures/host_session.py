@@ -46,8 +46,9 @@ from weir.lab import Lab
 from weir.lab.on_machine import LabHereError, on_machine, opened
 from weir.lab.ways import Way, ways
 from weir.measure.one_case import Event, GoalFound, PhaseStarted
-from weir.procedures.campaign import Asked, Campaign, HandedOut, own_campaign
+from weir.procedures.campaign import campaign_class
 from weir.procedures.driver import all_planned, impossible
+from weir.procedures.order import Asked, HandedOut
 from weir.procedures.resuming import ResumeError, require_same_machine
 from weir.results.result import Case, MachineBest, Result, Setup, Trial
 
@@ -201,10 +202,8 @@ def _measure(channel: Channel, begin: Begin, lab: Lab, compared: Sequence[Way], 
             channel.say(Visited())
             order = channel.next()
 
-    own = own_campaign(lab)
-    makes = own.CAMPAIGN if own is not None else Campaign
     handed_out = HandedOut(begin.shared, points())
-    makes(
+    campaign_class(lab)(
         lab,
         compared,
         quick=begin.quick,

@@ -5,16 +5,16 @@ from __future__ import annotations
 
 import os
 import signal
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from weir.hosts.transport import Heard, HostsError
-from weir.procedures.across_hosts import AcrossHosts, Wanted, campaign_runs
+from weir.procedures.across_hosts import AcrossHosts, Wanted
+from weir.procedures.host_runs import campaign_runs
+from weir.procedures.host_runs import rounds_measured as counts
 from weir.procedures.order import Key
-from weir.procedures.resuming import measured
 from weir.results.campaign import SharedCampaign
 from weir.results.result import Case, Result
 from weir.store.store import Store
@@ -67,14 +67,7 @@ def go(hosts: WaitingHosts, store: Store, of: Wanted) -> tuple[list[Result], Tol
 
 
 def stored(store: Store) -> list[Result]:
-    return campaign_runs(store, "campaign-1", store.load)
-
-
-def counts(runs: Sequence[Result]) -> Counter[tuple[str, str, str]]:
-    found: Counter[tuple[str, str, str]] = Counter()
-    for one in runs:
-        found.update(measured(one))
-    return found
+    return campaign_runs(store, "campaign-1")
 
 
 def loads(runs: Sequence[Result]) -> list[float]:

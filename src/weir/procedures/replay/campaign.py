@@ -10,9 +10,11 @@ from typing import Any
 from weir.base.topology import Topology
 from weir.lab import Lab
 from weir.lab.ways import Way
-from weir.procedures.campaign import Asked, Campaign, CampaignProgress, RunStore
+from weir.procedures.campaign import Campaign
+from weir.procedures.order import Asked
 from weir.procedures.outputs import ReportFolder
 from weir.procedures.replay.measure import measure_replay
+from weir.procedures.stored_result import CampaignProgress, RunStore
 from weir.results.result import Ceiling
 
 

@@ -3,17 +3,15 @@
 
 from __future__ import annotations
 
-import dataclasses
 import secrets
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weir.cli.exits import INTERRUPTED, USAGE, CommandError, failed, judged
+from weir.cli.exits import USAGE, CommandError, judged_runs
 from weir.cli.labfile import (
     Chains,
     Frames,
@@ -24,32 +22,30 @@ from weir.cli.labfile import (
     Wait,
     compared_here,
     own_cores,
+    repeated_lab,
     require_any_possible,
     ways_here,
 )
 from weir.cli.quantities import seconds
 from weir.cli.stored import (
+    GO_ON,
     JsonResult,
     ReportFolder,
     StoreLocation,
     check_reports,
+    point_on,
     report_folder,
     stored,
     write_reports,
 )
+from weir.procedures.order import Asked
 from weir.procedures.throughput.expected_command import Planned, expected, json_planned, order_text, planned
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from weir.lab import Lab
-    from weir.lab.ways import Way
-    from weir.procedures.campaign import Asked
-    from weir.results.result import Case, Result
     from weir.store.store import Store
 
 
-GO_ON = "weir run --resume"
 BUDGET_LEAST_S, BUDGET_MOST_S = 10.0, 7 * 24 * 3600.0
 REPEAT_MOST = 100
 SEEDS = 1_000_000
@@ -120,7 +116,7 @@ def run(
 
     from weir.cli.progress import Progress
     from weir.lab.of_tenants import has_tenants
-    from weir.procedures.campaign import Asked, Campaign, own_campaign
+    from weir.procedures.campaign import campaign_class
     from weir.procedures.driver import all_planned
     from weir.report.blocks import new_console
     from weir.store.store import Store
@@ -169,45 +165,15 @@ def run(
     ):
         for line in _first_lines(plan, database):
             progress.say(line)
-        own = own_campaign(lab)
-        makes = own.CAMPAIGN if own is not None else Campaign
         kept = report_folder(output)
-        result = makes(
+        result = campaign_class(lab)(
             lab, compared,
             quick=quick or plan.quick, store=database, progress=progress, reports=kept, asked=plan.asked,
         ).run()  # fmt: skip
     stems = {"html": "report", "markdown": "report", "json": "result", "csv": "throughput"}
     write_reports(result, output, stems, console, as_json=as_json, store=store)
-    _point_on(result, console, store)
-    judge(lab, [result], own)
-
-
-def _point_on(result: Result, console: Console, store: str | None) -> None:
-    """To how a run goes on that has left something out."""
-    if result.campaign is not None and result.campaign.left_out:
-        place = f" --store {shlex.quote(store)}" if store is not None else ""
-        more = " --budget TIME" if result.campaign.budget_s is not None and not result.interrupted else ""
-        console.print(f"go on: {GO_ON} {result.id}{place}{more}", soft_wrap=True, markup=False)
-
-
-def judge(lab: Lab, results: Sequence[Result], own: Any) -> None:
-    """Ends the command with the exit code of its result, or of those of several hosts. `own`: the module of
-    its own procedure, if any."""
-    if any(result.interrupted for result in results):
-        raise typer.Exit(INTERRUPTED)
-    cases = [case for result in results for _, case in result.cases()]
-    if own is not None:
-        name = own.__name__.split(".")[-2]
-        lacking = own.nothing_found([case.records.get(name, {}) for case in cases])
-        if lacking is not None:
-            failed(f"{lacking}{_because(cases)}")
-        return
-    found = any(one.status == "found" for case in cases for one in case.throughput)
-    timed = any(trial.valid for case in cases for point in case.delays for trial in point.trials)
-    if not found and (lab.measure.goals or not timed):
-        lacking = "no case has a rate" if lab.measure.goals else "no delay was measured"
-        failed(f"{lacking}{_because(cases)}")
-    judged([one for case in cases for one in case.verdicts])
+    point_on(result, console, store)
+    judged_runs(lab, [result])
 
 
 def _first_lines(plan: Planned, database: Store) -> Iterator[str]:
@@ -236,26 +202,8 @@ def _refuse(given: Mapping[str, object], why: str) -> None:
         raise CommandError(f"{', '.join(named)}: {why}; leave it away", USAGE)
 
 
-def repeated_lab(lab: Lab, compared: Sequence[Way], rounds: int | None) -> tuple[Lab, tuple[Way, ...]]:
-    """In so many rounds; CommandError for traffic that is measured in one."""
-    from weir.lab.traffic_check import traffic_complaints
-
-    if rounds is None:
-        return lab, tuple(compared)
-
-    def repeated(one: Lab) -> Lab:
-        return one.model_copy(update={"measure": one.measure.model_copy(update={"rounds": rounds})})
-
-    for complaint in traffic_complaints(repeated(lab)):
-        if complaint.path == ("measure", "rounds"):
-            message = f"--repeat {rounds}: measure.rounds {complaint.message}; expected {complaint.expected}"
-            raise CommandError(message, USAGE)
-    return repeated(lab), tuple(dataclasses.replace(way, lab=repeated(way.lab)) for way in compared)
-
-
 def _resumed(run: str, lab_path: Path | None, budget_s: float | None, store: str | None) -> Planned:
     """What is left of a stored run. CommandError, ResumeError."""
-    from weir.procedures.campaign import Asked
     from weir.procedures.resuming import (
         budget_left_s,
         campaign_of,
@@ -284,11 +232,6 @@ def _resumed(run: str, lab_path: Path | None, budget_s: float | None, store: str
         compared = ways_here(lab)
     asked = Asked(seed, budget_left_s(result, budget_s), result.id)
     return Planned(lab, compared, asked, measured(result), quick=result.quick)
-
-
-def _because(cases: Sequence[Case]) -> str:
-    """Why the first of those was given up that were."""
-    return next((f": {case.problem}" for case in cases if case.problem is not None), "")
 
 
 def _before(lab: Lab, location: str | None) -> Sequence[float]:

@@ -4,29 +4,26 @@
 from __future__ import annotations
 
 import secrets
-import shlex
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 
-from weir.cli.exits import USAGE, CommandError
+from weir.cli.exits import USAGE, CommandError, judged_runs
 from weir.cli.hosts_progress import HostsProgress
-from weir.cli.labfile import Part
-from weir.cli.stored import check_reports, stored, write_reports
+from weir.cli.labfile import Part, repeated_lab
+from weir.cli.stored import check_reports, point_on, stored, write_reports
 from weir.fabric import weir_version
 from weir.hosts.transport import Hosts
 from weir.lab import Lab
 from weir.lab.load import load_open_lab
 from weir.lab.on_machine import opened
 from weir.lab.ways import ways
-from weir.procedures.across_hosts import AcrossHosts, Wanted, campaign_runs
-from weir.procedures.campaign import Asked, own_campaign
+from weir.procedures.across_hosts import AcrossHosts, Wanted
+from weir.procedures.host_runs import campaign_runs
+from weir.procedures.order import Asked
 from weir.procedures.resuming import budget_left_s, campaign_of
-from weir.procedures.throughput.command import GO_ON, judge, repeated_lab
 from weir.report.blocks import new_console
 from weir.results.campaign import SharedCampaign
-from weir.results.result import Result
 from weir.store.store import Store
 
 _RAY = "ray://"
@@ -69,10 +66,9 @@ def run_on_hosts(
         if result.campaign is not None and result.campaign.shared is not None:
             console.print(f"on {result.campaign.shared.host}:", markup=False)
         write_reports(result, output / result.id if output else None, stems, console, store=store)
-    if results and results[0].campaign is not None and results[0].campaign.left_out:
-        place = f" --store {shlex.quote(store)}" if store is not None else ""
-        console.print(f"go on: {GO_ON} {results[0].id} --on {on}{place}", soft_wrap=True, markup=False)
-    judge(lab, results, own_campaign(lab))
+    if results:
+        point_on(results[0], console, store, on)
+    judged_runs(lab, results)
 
 
 def _connected(on: str) -> Hosts:
@@ -108,7 +104,7 @@ def _resumed(asked: Asked, lab_path: Path | None, store: str | None) -> tuple[La
     if record.shared is None:
         raise CommandError(f"run {result.id} was measured on one machine; leave --on away", USAGE)
     with Store(store, reading=True) as database:
-        before: Sequence[Result] = campaign_runs(database, record.shared.id, database.load)
+        before = campaign_runs(database, record.shared.id)
     lab = opened(record.shared.spec)
     setups = [(way.name, chain.name) for way in ways(lab) for chain in way.lab.chains()]
     frames = [str(one) for one in lab.traffic.frames]
