@@ -64,7 +64,7 @@ PYTHON_MAY_IMPORT: dict[str, frozenset[str]] = {
     "results": frozenset(),
     "store": frozenset({"results"}),
     "host": frozenset(),
-    "hosts": frozenset({"results", "fabric.line_program", "fabric.offer"}),
+    "hosts": frozenset({"results", "fabric.line_program", "fabric.offer", "fabric.stop_signals"}),
     "report": frozenset({"results", "host.diagnosis", "procedures.PROCEDURES"}),
     "fabric": frozenset({"catalogue", "plan", "technology", "results", "host.facts"}),
     "protocol": frozenset(),

@@ -1,27 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A lab measured on the hosts of a Ray cluster: real packets, one store, and hosts that die."""
+"""A lab measured on the hosts of a Ray cluster: real packets, one store, hosts and heads that are killed."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from tests.ray_cluster import ADDRESS, RayCluster
+from tests.waiting_hosts.campaign import FRAMES, loads
+from tests.waiting_hosts.program import setups
 from weir.base.error import FAILED, INTERRUPTED, OK
 from weir.fabric.offer import offer
-from weir.procedures.resuming import measured
+from weir.procedures.host_runs import rounds_measured
+from weir.results.host_offer import HostOffer
 from weir.results.result import Result
 from weir.store.database import StoreError
 from weir.store.store import Store
 
-from .ray_cluster import RayCluster
 from .tiny import LAB
 
 pytest.importorskip("ray")
@@ -34,15 +36,19 @@ SOON_S = 180.0
 WEIR = ("-c", "from weir.cli.main import main; main()")
 
 
-@pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[RayCluster]:
-    made = RayCluster(tmp_path, [offer(), offer()])
+@contextmanager
+def cluster_of(folder: Path, offers: Sequence[HostOffer | None]) -> Iterator[RayCluster]:
+    made = RayCluster(folder, offers)
     try:
         yield made
     finally:
         made.close()
-        for path in Path("/tmp").glob(f"weir-ray-{made._mark}-*"):
-            shutil.rmtree(path)
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[RayCluster]:
+    with cluster_of(tmp_path, [offer(), offer()]) as made:
+        yield made
 
 
 @pytest.fixture
@@ -65,7 +71,7 @@ def runs(store: Path) -> list[Result]:
 
 
 def points(store: Path) -> int:
-    return sum(sum(measured(one).values()) for one in runs(store))
+    return rounds_measured(runs(store)).total()
 
 
 def until(happened: Callable[[], bool], process: subprocess.Popen[str]) -> None:
@@ -77,28 +83,25 @@ def until(happened: Callable[[], bool], process: subprocess.Popen[str]) -> None:
         time.sleep(0.2)
 
 
-def test_a_killed_host_loses_no_point_and_a_killed_head_goes_on(
+def test_a_killed_host_loses_no_point_and_a_killed_weir_run_goes_on_at_once(
     cluster: RayCluster, lab: Path, tmp_path: Path
 ) -> None:
     store = tmp_path / "results.db"
-    place = ("--store", str(store), "--output", str(tmp_path / "report"), "--on", cluster.address)
-    process = cluster.run(*WEIR, "run", str(lab), "--repeat", "3", *place)
+    place = ("--store", str(store), "--output", str(tmp_path / "report"), "--on", ADDRESS)
+    process = cluster.run(1, *WEIR, "run", str(lab), "--repeat", "3", *place)
     until(lambda: points(store) >= 1, process)
     process.send_signal(signal.SIGKILL)
     process.communicate()
     killed = runs(store)
-    assert 1 <= sum(sum(measured(one).values()) for one in killed) < 6
-    process = cluster.run(*WEIR, "run", "--resume", killed[0].id, *place)
+    assert 1 <= rounds_measured(killed).total() < 6
+    process = cluster.run(1, *WEIR, "run", "--resume", killed[0].id, *place)
     until(lambda: points(store) >= 3, process)
     cluster.kill(2)
     said, _ = process.communicate(timeout=SOON_S)
     assert process.returncode in (OK, FAILED), said  # FAILED: a disturbed machine, no believable rate
-    assert "10.213.7.2: given up: " in said
+    assert "10.213.7.2: given up: is lost: " in said
     found = runs(store)
-    counts: Counter[tuple[str, str, str]] = Counter()
-    for one in found:
-        counts.update(measured(one))
-    assert counts == {("direct", "PVP", "64"): 3, ("linux-bridge", "PVP", "64"): 3}, said
+    assert rounds_measured(found) == {("direct", "PVP", "64"): 3, ("linux-bridge", "PVP", "64"): 3}, said
     assert all(one.fingerprint.cores for one in found)
     assert not list(cluster.run_dir(1).glob("*.journal"))
 
@@ -107,8 +110,8 @@ def test_a_stopped_campaign_leaves_nothing_on_its_hosts_and_keeps_what_it_has(
     cluster: RayCluster, lab: Path, tmp_path: Path
 ) -> None:
     store = tmp_path / "results.db"
-    place = ("--store", str(store), "--output", str(tmp_path / "report"), "--on", cluster.address)
-    process = cluster.run(*WEIR, "run", str(lab), "--repeat", "20", *place)
+    place = ("--store", str(store), "--output", str(tmp_path / "report"), "--on", ADDRESS)
+    process = cluster.run(1, *WEIR, "run", str(lab), "--repeat", "20", *place)
     until(lambda: points(store) >= 1, process)
     process.send_signal(signal.SIGTERM)
     said, _ = process.communicate(timeout=SOON_S)
@@ -118,3 +121,32 @@ def test_a_stopped_campaign_leaves_nothing_on_its_hosts_and_keeps_what_it_has(
     for number in (1, 2):
         assert not list(cluster.run_dir(number).glob("*.journal"))
         assert not [one for one in cluster.run_dir(number).iterdir() if one.is_dir()]
+
+
+def test_a_thousand_points_survive_a_killed_head_node_and_none_is_lost_or_doubled(tmp_path: Path) -> None:
+    """The head has Ray's directory of the cluster. First it is killed together with the campaign and its
+    store's writer, then alone: the campaign is on a host that measures, and ends itself."""
+    here, store = offer(), tmp_path / "results.db"
+    wanted = {(*setup, str(64 + number)): 5 for setup in setups(10) for number in range(FRAMES)}
+    words = ("--store", str(store), "--setups", "10", "--rounds", "5", "--wait", "0.05")
+    campaign = ("-m", "tests.waiting_hosts.campaign", "--on", ADDRESS, *words)
+    with cluster_of(tmp_path, [None, here, here]) as cluster:
+        process = cluster.run(1, *campaign)
+        until(lambda: points(store) >= 200, process)
+        process.send_signal(signal.SIGKILL)
+        cluster.kill(1)
+        process.communicate()
+        first = points(store)
+        cluster.restart()
+        process = cluster.run(2, *campaign)
+        until(lambda: points(store) >= first + 100, process)
+        cluster.kill(1)
+        said, _ = process.communicate(timeout=SOON_S)
+        assert "is lost: the head of the cluster, 10.213.7.1:6379, is gone" in said
+        assert first < points(store) < 1000
+        cluster.restart()
+        process = cluster.run(2, *campaign)
+        said, _ = process.communicate(timeout=SOON_S)
+        assert process.returncode == 0, said
+    assert rounds_measured(runs(store)) == wanted, said
+    assert len(loads(runs(store))) == len(set(loads(runs(store)))) == 1000

@@ -3,17 +3,20 @@
 
 from __future__ import annotations
 
+from rich.console import Console
+
 from weir.cli.progress import Progress
 
 
 class HostsProgress(Progress):
     """Shows where each host is."""
 
-    _at: dict[str, str]
+    def __init__(self, console: Console | None = None) -> None:
+        super().__init__(console)
+        self._at: dict[str, str] = {}
 
     def at(self, host: str, what: str) -> None:
         """What that host does now; empty: it takes part no more."""
-        known = self.__dict__.setdefault("_at", {})
-        known[host] = what
+        self._at[host] = what
         if self._status is not None:
-            self._status.update(" | ".join(f"{name}: {done}" for name, done in known.items() if done))
+            self._status.update(" | ".join(f"{name}: {done}" for name, done in self._at.items() if done))

@@ -19,15 +19,18 @@ from weir.technology import TECHNOLOGIES
 _PAGE_KB = 2048
 
 
-def offer() -> HostOffer:
-    """As it is now; takes a second or so, and changes nothing. What needs root is refused to others."""
+def offer(beside: Collection[int] = ()) -> HostOffer:
+    """As it is now; takes a second or so, and changes nothing. What needs root is refused to others.
+    `beside`: CPUs of whoever has begun the measurement."""
     lacking = {name: check(name) for name in TECHNOLOGIES}
+    cpus = measuring_cpus()
     return HostOffer(
         node=platform.node(),
         boot_id=boot_id(),
         architecture=platform.machine(),
         weir=weir_version(),
-        cpus=tuple(measuring_cpus()),
+        cpus=tuple(cpus),
+        cpus_shared=tuple(sorted({*cpus} & {*beside})),
         hugepages_2m_free=sum(pool.free for pool in memory(Tree()).pools if pool.page_kb == _PAGE_KB),
         technologies={
             name: None if one is None else f"{one.missing}; {one.fix}" for name, one in lacking.items()
@@ -39,6 +42,13 @@ def measuring_cpus() -> list[int]:
     """CPUs of this process, and those that `weir tune` keeps for Weir."""
     tuned = {cpu for cpus in isolated.partitions().values() for cpu in cpus}
     return sorted({*os.sched_getaffinity(0), *tuned})
+
+
+def cpus_of_parent() -> set[int]:
+    """Where the process that has started this one may run."""
+    with suppress(OSError):  # it may have ended
+        return os.sched_getaffinity(os.getppid())
+    return set()
 
 
 def cpus_beside(own: Collection[int]) -> list[int]:

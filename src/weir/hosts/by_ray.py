@@ -1,26 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hosts of a Ray cluster, reached by its client server: the only module that imports Ray.
+"""Hosts of a Ray cluster: the only module that imports Ray.
 
 A node takes part if it was started with the resource `weir`. A courier, which is an actor, has that resource
 while a campaign lasts: so one campaign at a time measures there. A node that dies, or is out of reach, ends
-its courier, and this says so.
+its courier, and this says so. So does the cluster's head, if it is gone, before Ray ends this process for it.
 """
 
 from __future__ import annotations
 
+import socket
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
+from weir.fabric import stop_signals
 from weir.hosts.courier import SILENT_S, Courier
 from weir.hosts.transport import PROGRAM, Heard, HostsError
 
-SCHEME = "ray://"
 SAID_CHARACTERS = 600
 """Of Ray's own words: the cause comes last."""
-_SERVER_DIED = "Starting Ray client server failed"
-_TRIES = 3
+HEAD_S = 30.0
+"""So long its head may be out of reach. After a minute Ray ends processes for that without a word."""
+_LOOK_S, _CONNECT_S = 5.0, 2.0
 _POLL_S = 1.0
 _START_S = 60.0
 _ENDING_S = 90.0
@@ -30,34 +33,23 @@ class RayHosts:
     """Those of one cluster."""
 
     def __init__(self, address: str, program: Sequence[str] = PROGRAM) -> None:
-        """`address`: ray://HOST:PORT of the client server. `program`: what measures there. HostsError where
-        Ray is not installed, or the cluster cannot be reached."""
+        """`address`: HOST:PORT of a cluster that this machine is a node of, "auto" for the one that it is, or
+        ray://HOST:PORT of a client server. `program`: what measures there, arguments of Python. HostsError
+        where Ray is not installed, or the cluster cannot be reached."""
         self._ray = _ray()
         self._program = tuple(program)
         try:
-            self._connect(address)
+            with stop_signals.kept():
+                self._ray.init(address, log_to_driver=False, logging_level="ERROR")
         except Exception as error:  # Ray raises what its parts raise: no common base
-            said = " ".join(str(error).split())[-SAID_CHARACTERS:] or repr(error)
             raise HostsError(
-                f"cannot reach a Ray cluster at {address}: {said}; expected one with a client server there, "
-                "the same versions of Ray and Python, and its token (RAY_AUTH_MODE=token) here"
+                f"cannot reach a Ray cluster at {address}: {_said(error)}; {_expected(address)}"
             ) from error
         self._nodes = {name: node["NodeID"] for name, node in _named(self._ray.nodes())}
         self._couriers: dict[str, Any] = {}
         self._polls: dict[Any, tuple[str, float]] = {}
-        self._lost: list[Heard] = []
-
-    def _connect(self, address: str) -> None:
-        """Ray's head forks a server for each client, beside threads of gRPC: now and then that one dies at
-        once. The next one is another."""
-        for again in range(_TRIES - 1, -1, -1):
-            try:
-                self._ray.init(address, log_to_driver=False, logging_level="ERROR")
-                return
-            except Exception as error:  # as above
-                if again == 0 or _SERVER_DIED not in str(error):
-                    raise
-                self._ray.shutdown()
+        own = self._ray.get_runtime_context()
+        self._head = None if address.startswith("ray://") else _Head(own.gcs_address)
 
     @property
     def names(self) -> Sequence[str]:
@@ -83,22 +75,20 @@ class RayHosts:
 
     def heard(self, wait_s: float) -> Sequence[Heard]:
         """What any of them has said; one that does not answer is lost."""
-        found, self._lost = self._lost, []
         if not self._polls:
-            if not found:
-                time.sleep(wait_s)
-            return found
+            time.sleep(wait_s)
+            return []
         waiting = list(self._polls)
-        ready, _ = self._ray.wait(waiting, num_returns=1, timeout=0 if found else wait_s)
+        ready, _ = self._ray.wait(waiting, num_returns=1, timeout=wait_s)
         if ready:
             ready, _ = self._ray.wait(waiting, num_returns=len(waiting), timeout=0)
-        for poll in ready:
-            host, _until_s = self._polls.pop(poll)
-            found.append(self._answer(host, poll))
+        found = [self._answer(self._polls.pop(poll)[0], poll) for poll in ready]
         for poll, (host, until_s) in list(self._polls.items()):
             if time.monotonic() > until_s:
                 del self._polls[poll]
                 found.append(self._end(host, "does not answer; is another campaign measuring there?"))
+        if self._head is not None and self._head.gone():
+            found += self._without_head(self._head)
         return found
 
     def stop(self, host: str) -> None:
@@ -114,7 +104,8 @@ class RayHosts:
         for host in list(self._couriers):
             self._end(host, "")
         if self._ray.is_initialized():
-            self._ray.shutdown()
+            with stop_signals.kept():
+                self._ray.shutdown()
 
     def _poll(self, host: str, more_s: float = 0.0) -> None:
         poll = self._couriers[host].poll.remote(_POLL_S)
@@ -124,7 +115,7 @@ class RayHosts:
         try:
             lines, ended = self._ray.get(poll)
         except Exception as error:  # as above
-            return self._end(host, f"is lost: {type(error).__name__}")
+            return self._end(host, f"is lost: {_said(error)}")
         if ended is not None:
             self._end(host, ended)
             return Heard(host, lines, ended)
@@ -137,6 +128,39 @@ class RayHosts:
             self._ray.kill(courier)
         return Heard(host, (), why)
 
+    def _without_head(self, head: _Head) -> list[Heard]:
+        """Couriers can still be told to end, but Ray cannot be asked to end them."""
+        self._polls.clear()
+        for courier in self._couriers.values():
+            courier.close.remote()
+        lost = [
+            Heard(host, (), f"is lost: the head of the cluster, {head}, is gone") for host in self._couriers
+        ]
+        self._couriers.clear()
+        return lost
+
+
+class _Head:
+    """The cluster's: whether it can be reached."""
+
+    def __init__(self, address: str) -> None:
+        """HOST:PORT."""
+        self._address = address
+        self._seen_s = self._looked_s = time.monotonic()
+
+    def gone(self) -> bool:
+        """For HEAD_S. Looks now and then; takes no longer than a connection may."""
+        if time.monotonic() - self._looked_s >= _LOOK_S:
+            host, _, port = self._address.rpartition(":")
+            with suppress(OSError):
+                socket.create_connection((host.strip("[]"), int(port)), _CONNECT_S).close()
+                self._seen_s = time.monotonic()
+            self._looked_s = time.monotonic()
+        return self._looked_s - self._seen_s >= HEAD_S
+
+    def __str__(self) -> str:
+        return self._address
+
 
 def _named(nodes: Sequence[dict[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
     """Those alive that offer themselves, by name; by address where a name is not enough."""
@@ -147,6 +171,20 @@ def _named(nodes: Sequence[dict[str, Any]]) -> list[tuple[str, dict[str, Any]]]:
         (name if names.count(name) == 1 else str(node["NodeManagerAddress"]), node)
         for name, node in zip(names, there, strict=True)
     ]
+
+
+def _said(error: Exception) -> str:
+    return " ".join(str(error).split())[-SAID_CHARACTERS:] or repr(error)
+
+
+def _expected(address: str) -> str:
+    same = "the same versions of Ray and Python, and its token and certificates here, if it asks for them"
+    if address.startswith("ray://"):
+        return f"expected one with a client server there, {same}"
+    return (
+        f"expected one that this machine is a node of (`ray start --address {address} --num-cpus 0` makes it "
+        f"one that measures nothing), {same}"
+    )
 
 
 def _ray() -> Any:

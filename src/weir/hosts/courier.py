@@ -8,6 +8,7 @@ process that measures, and may run on other cores.
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -25,9 +26,9 @@ _LOOK_S = 1.0
 class Courier:
     """One program."""
 
-    def __init__(self, words: Sequence[str], silent_s: float = SILENT_S) -> None:
-        """FabricError if the program cannot be executed."""
-        self._program = LineProgram(words, cpus_beside(os.sched_getaffinity(0)))
+    def __init__(self, arguments: Sequence[str], silent_s: float = SILENT_S) -> None:
+        """`arguments`: of this host's Python. FabricError if it cannot be executed."""
+        self._program = LineProgram((sys.executable, *arguments), cpus_beside(os.sched_getaffinity(0)))
         self._silent_s = silent_s
         self._asked_s = time.monotonic()
         threading.Thread(target=self._watch, daemon=True).start()

@@ -4,15 +4,15 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from weir.base.error import WeirError
 
-PROGRAM = (sys.executable, "-P", "-m", "weir.procedures.host_session")
-"""What measures on a host; -P: what lies in the directory there, which may be anybody's, is not imported."""
+PROGRAM = ("-P", "-m", "weir.procedures.host_session")
+"""What measures on a host, arguments of its own Python; -P: what lies in the directory there, which may be
+anybody's, is not imported."""
 
 
 class HostsError(WeirError):

@@ -224,6 +224,7 @@ class AcrossHosts:
         offer = said.offer
         self._progress.say(
             f"{host}: {offer.node}, {offer.architecture}, {len(offer.cpus)} CPUs, "
+            f"{len(offer.cpus_shared) or 'none'} of them shared with Ray, "
             f"{len(said.setups) - len(refused)} of {len(said.setups)} set-ups can be measured there"
         )
 

@@ -24,7 +24,7 @@ from weir.base.record import spec_sha256
 from weir.fabric import stop_signals
 from weir.fabric.host.cpus import nodes
 from weir.fabric.host.tree import Tree
-from weir.fabric.offer import measuring_cpus, offer
+from weir.fabric.offer import cpus_of_parent, measuring_cpus, offer
 from weir.hosts.messages import (
     Begin,
     CaseKept,
@@ -179,13 +179,17 @@ def serve(channel: Channel) -> None:
     lab = on_machine(opened(begin.shared.spec), measuring_cpus(), here)
     compared = ways(lab, measuring_cpus(), here)
     cores = {core for one in all_planned(compared) for core in fabric.taking_part(one)}
-    with fabric.claimed(cores):
+
+    def waiting(holder: str) -> None:
+        channel.say(Showed(text=f"waits: {holder}", stays=True))
+
+    with fabric.claimed(cores, waiting):  # what a killed campaign had here is taken down just now
         setups = [
             Possible(name=way.name, chain=chain.name, refused=impossible(way, chain))
             for way in compared
             for chain in way.lab.chains()
         ]
-        channel.say(Offered(offer=offer(), setups=tuple(setups)))
+        channel.say(Offered(offer=offer(cpus_of_parent()), setups=tuple(setups)))
         first = channel.next()
         if isinstance(first, Measure):
             _measure(channel, begin, lab, compared, first)
@@ -233,6 +237,7 @@ def _bare(result: Result) -> Result:
 
 def main() -> int:
     """Talks to the head by this process's standard input and output."""
+    stop_signals.unblock()
     target = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever else is printed must not stand between the lines
     channel = Channel(0, target)

@@ -19,6 +19,8 @@ class HostOffer(FixedRecord):
     """Version and revision."""
     cpus: tuple[int, ...]
     """CPUs that a measurement there may have."""
+    cpus_shared: tuple[int, ...] = ()
+    """Of these, where whoever has begun the measurement may run, too, such as Ray."""
     hugepages_2m_free: int
     """Hugepages of 2 MiB that nobody has; a deployment adds what it lacks, where the kernel lets it."""
     technologies: dict[str, str | None]

@@ -10,39 +10,19 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting_hosts.campaign import Told, loads, stored
+from tests.waiting_hosts.campaign import wanted as asked
+from tests.waiting_hosts.host import LOST, WEIR, WaitingHost
+from tests.waiting_hosts.in_process import HeadKilledError, WaitingHosts
+from tests.waiting_hosts.program import setups
 from weir.hosts.transport import Heard, HostsError
 from weir.procedures.across_hosts import AcrossHosts, Wanted
-from weir.procedures.host_runs import campaign_runs
 from weir.procedures.host_runs import rounds_measured as counts
 from weir.procedures.order import Key
-from weir.results.campaign import SharedCampaign
-from weir.results.result import Case, Result
+from weir.results.result import Result
 from weir.store.store import Store
 
-from .waiting_hosts import LOST, WEIR, HeadKilledError, WaitingHost, WaitingHosts
-
 OVS, BRIDGE = ("ovs", "PVP"), ("bridge", "PVP")
-
-
-class Told:
-    """Keeps what it is told."""
-
-    def __init__(self) -> None:
-        self.lines: list[str] = []
-        self.left_out = self.cases = 0
-
-    def say(self, text: str) -> None:
-        self.lines.append(text)
-
-    def skipped(self, cases: int) -> None:
-        self.left_out += cases
-
-    def case(self, case: Case) -> None:  # noqa: ARG002
-        self.cases += 1
-
-    def planned(self, cases: int, budget_s: float | None = None) -> None: ...
-    def at(self, host: str, what: str) -> None: ...
-    def setup(self, name: str) -> None: ...
 
 
 @pytest.fixture
@@ -52,27 +32,17 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def wanted(
-    rounds: int, setups: Sequence[Key] = (OVS, BRIDGE), frames: Sequence[str] = ("64",),
+    rounds: int,
+    of: Sequence[Key] = (OVS, BRIDGE),
+    frames: Sequence[str] = ("64",),
     before: Sequence[Result] = (),
-) -> Wanted:  # fmt: skip
-    shared = SharedCampaign(
-        id="campaign-1", host="", points=rounds * len(setups) * len(frames), spec={"name": "switching"}
-    )
-    return Wanted(shared, setups, frames, rounds, quick=True, before=before)
+) -> Wanted:
+    return asked(rounds, of, frames, before)
 
 
 def go(hosts: WaitingHosts, store: Store, of: Wanted) -> tuple[list[Result], Told]:
     told = Told()
     return AcrossHosts(of, hosts, store, told, WEIR).run(), told
-
-
-def stored(store: Store) -> list[Result]:
-    return campaign_runs(store, "campaign-1")
-
-
-def loads(runs: Sequence[Result]) -> list[float]:
-    """Of all trials: each point has one of its own."""
-    return [one.intended_load_pps for run in runs for _, case in run.cases() for one in case.trials]
 
 
 def test_what_a_host_that_dies_was_at_is_measured_elsewhere_and_what_it_had_finished_is_kept(
@@ -184,21 +154,21 @@ def test_where_all_hosts_are_of_another_revision_nothing_is_measured(store: Stor
 
 @pytest.mark.long
 def test_of_a_thousand_points_none_is_lost_or_doubled_when_head_and_hosts_are_killed(store: Store) -> None:
-    setups = [(f"switch-{number}", "PVP") for number in range(10)]
+    ten = setups(10)
     frames = [str(64 + number) for number in range(20)]
 
     def hosts() -> dict[str, WaitingHost]:
-        return {f"host-{number}": WaitingHost(setups) for number in range(8)}
+        return {f"host-{number}": WaitingHost(ten) for number in range(8)}
 
     points = 0
     for killed_at in (333, 250):
         some = hosts()
         some["host-3"].dies_at, some["host-5"].dies_at = 7, 20
         with pytest.raises(HeadKilledError):
-            go(WaitingHosts(some, killed_at), store, wanted(5, setups, frames, stored(store)))
+            go(WaitingHosts(some, killed_at), store, wanted(5, ten, frames, stored(store)))
         assert points < sum(counts(stored(store)).values()) < 1000
         points = sum(counts(stored(store)).values())
-    runs, told = go(WaitingHosts(hosts()), store, wanted(5, setups, frames, stored(store)))
-    assert counts(runs) == {(*setup, frame): 5 for setup in setups for frame in frames}
+    runs, told = go(WaitingHosts(hosts()), store, wanted(5, ten, frames, stored(store)))
+    assert counts(runs) == {(*setup, frame): 5 for setup in ten for frame in frames}
     assert told.cases == 1000 - points
     assert len(loads(runs)) == len(set(loads(runs))) == 1000

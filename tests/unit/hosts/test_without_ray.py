@@ -28,9 +28,10 @@ def test_without_ray_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_another_address_is_a_wrong_usage() -> None:
-    done = CliRunner().invoke(app, ["run", LAB, "--on", "nfv1"])
-    assert done.exit_code == 2
-    assert "expected ray://HOST:PORT" in done.output
+    for address in ("nfv1", "http://nfv1:8265", "ray://nfv1", "nfv1:"):
+        done = CliRunner().invoke(app, ["run", LAB, "--on", address])
+        assert done.exit_code == 2
+        assert f"--on {address}: expected HOST:PORT of a Ray cluster" in done.output
 
 
 def test_the_command_and_what_it_imports_do_without_ray() -> None:

@@ -104,7 +104,8 @@ def run(
         typer.Option(
             "--on",
             metavar="ADDRESS",
-            help="Measure on the hosts of a Ray cluster, ray://HOST:10001; absent: on this machine.",
+            help="Measure on the hosts of that Ray cluster: HOST:PORT, auto, or ray://HOST:PORT of a client "
+            "server; absent: on this machine.",
         ),
     ] = None,
     as_json: JsonResult = False,

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`weir run --on ray://…`: the same job on the hosts of a Ray cluster."""
+"""`weir run --on ADDRESS`: the same job on the hosts of a Ray cluster."""
 
 from __future__ import annotations
 
+import re
 import secrets
 from datetime import UTC, datetime
 from importlib import import_module
@@ -26,7 +27,7 @@ from weir.report.blocks import new_console
 from weir.results.campaign import SharedCampaign
 from weir.store.store import Store
 
-_RAY = "ray://"
+_ADDRESS = re.compile(r"auto|(ray://)?[^/]+:\d+")
 
 
 def run_on_hosts(
@@ -43,8 +44,12 @@ def run_on_hosts(
     store: str | None,
 ) -> None:
     """Measures a lab there, then reports each host's run. `asked.resumed`: any run of the campaign."""
-    if not on.startswith(_RAY) or ":" not in on.removeprefix(_RAY):
-        raise CommandError(f"--on {on}: expected ray://HOST:PORT, such as ray://nfv1:10001", USAGE)
+    if _ADDRESS.fullmatch(on) is None:
+        raise CommandError(
+            f"--on {on}: expected HOST:PORT of a Ray cluster that this machine is a node of, such as "
+            "nfv1:6379; auto, the one that it is; or ray://HOST:PORT of a client server",
+            USAGE,
+        )
     if as_json:
         raise CommandError("--json prints one run, and --on makes one a host; see `weir export`", USAGE)
     console = new_console()

@@ -1,19 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hosts that wait instead of measuring. They say to the head of a campaign what real ones do, and each trial
-has a load of its own: so a point that was lost, or counted twice, can be told by what the store has."""
+"""A host that waits instead of measuring. It says to the head of a campaign what a real one does, and each
+trial has a load of its own: so a point that was lost, or counted twice, can be told by what the store has."""
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import count
 
 from tests.unit.store.made import run, trial
 from weir.hosts.messages import (
     Begin,
     CaseKept,
     End,
-    FromHost,
     Measure,
     Offered,
     Possible,
@@ -22,6 +21,7 @@ from weir.hosts.messages import (
     SetupKnown,
     TrialKept,
     Visited,
+    Word,
     to_host,
 )
 from weir.hosts.transport import Heard
@@ -33,16 +33,12 @@ from weir.results.result import Case, Result, Setup
 
 WEIR = "1.0"
 LOST = "is lost: ActorDiedError"
-_LOADS = count(1)
-
-
-class HeadKilledError(Exception):
-    """The head is gone between two words of its hosts."""
+_LOADS = 2**48
 
 
 @dataclass
 class WaitingHost:
-    """One, with what goes wrong there."""
+    """It, with what goes wrong there."""
 
     setups: Sequence[Key]
     refused: Mapping[Key, str] = field(default_factory=dict)
@@ -55,7 +51,7 @@ class WaitingHost:
     asked: list[Measure] = field(default_factory=list)
     stopped: bool = False
     ended: bool = False
-    _said: list[FromHost] = field(default_factory=list)
+    _said: list[Word] = field(default_factory=list)
     _at: Iterator[None] | None = None
     _begin: Begin | None = None
     _run: Result | None = None
@@ -113,7 +109,7 @@ class WaitingHost:
             self._said += [SetupKnown(number=number, setup=bare), Visited()]
             return
         self._said.append(SetupKnown(number=number, setup=bare))
-        one = trial(float(next(_LOADS)))
+        one = trial(float(secrets.randbelow(_LOADS)))
         self._said.append(TrialKept(number=number, frame=order.frame, mean_frame_bytes=64, trial=one))
         yield
         known = [rounds_of(case) for case in setup.cases if case.frame == order.frame]
@@ -128,7 +124,7 @@ class WaitingHost:
     def _new_run(self) -> Result:
         assert self._begin is not None
         shared = self._begin.shared
-        made = run(f"{shared.host}-{next(_LOADS)}")
+        made = run(f"{shared.host}-{secrets.token_hex(6)}")
         made.campaign = CampaignRecord(rounds=1, points=shared.points, shared=shared)
         return made
 
@@ -145,45 +141,3 @@ class WaitingHost:
             node=host, boot_id=host, architecture="x86_64", weir=self.weir, cpus=(0, 1),
             hugepages_2m_free=0, technologies={},
         )  # fmt: skip
-
-
-class WaitingHosts:
-    """`weir.hosts.transport.Hosts`, of such."""
-
-    def __init__(self, hosts: Mapping[str, WaitingHost], killed_at: int | None = None) -> None:
-        """`killed_at`: the head is, when so many points have been begun."""
-        self.hosts = hosts
-        self.closed = False
-        self._killed_at = killed_at
-        self._open: list[str] = []
-
-    @property
-    def names(self) -> Sequence[str]:
-        return list(self.hosts)
-
-    def begin(self, host: str) -> None:
-        self._open.append(host)
-
-    def send(self, host: str, line: str) -> None:
-        if host in self._open:
-            self.hosts[host].hear(line)
-
-    def heard(self, wait_s: float) -> Sequence[Heard]:  # noqa: ARG002 - they always have something to say
-        found: list[Heard] = []
-        for host in list(self._open):
-            if self._killed_at is not None and sum(len(one.asked) for one in self.hosts.values()) >= (
-                self._killed_at
-            ):
-                raise HeadKilledError
-            said = self.hosts[host].poll(host)
-            if said is not None:
-                found.append(said)
-                if said.ended is not None:
-                    self._open.remove(host)
-        return found
-
-    def stop(self, host: str) -> None:
-        self.hosts[host].stopped = True
-
-    def close(self) -> None:
-        self.closed = True
