@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A Ray cluster of hosts that are namespaces: each node has a network, processes, a temporary folder and
-Weir's folder of its own. The dashboard and usage statistics are off, a token is asked for, all is encrypted."""
+Weir's folder of its own. No dashboard, no usage statistics; a token is asked for, and all is encrypted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from weir.results.host_offer import HostOffer
@@ -29,8 +30,12 @@ ADDRESSES = 9
 class RayCluster:
     """Hosts from 1; the first one is Ray's head."""
 
-    def __init__(self, folder: Path, offers: Sequence[HostOffer | None]) -> None:
-        """None: a node that measures nothing."""
+    def __init__(
+        self, folder: Path, offers: Sequence[HostOffer | None], cpus: Mapping[int, str] | None = None
+    ) -> None:
+        """None: a node that measures nothing. `cpus`: of a host, where Ray may run, as taskset reads them;
+        absent: on all."""
+        self._cpus = cpus or {}
         self._folder = folder
         self._offers = dict(enumerate(offers, 1))
         self._mark = secrets.token_hex(2)
@@ -86,6 +91,16 @@ class RayCluster:
         node.kill()
         node.wait()
 
+    def processes(self, number: int) -> list[int]:
+        """All that its node has started, and is there."""
+        mine = Path(f"/proc/{self._nodes[number].pid}/ns/pid_for_children").readlink()
+        found = []
+        for path in Path("/proc").glob("[0-9]*"):
+            with suppress(OSError):
+                if (path / "ns" / "pid").readlink() == mine:
+                    found.append(int(path.name))
+        return found
+
     def restart(self) -> None:
         """All nodes anew, of another cluster."""
         for number in list(self._nodes):
@@ -139,7 +154,8 @@ class RayCluster:
         return f"wr{self._mark}{number}"
 
     def _inside(self, number: int) -> list[str]:
-        return ["ip", "netns", "exec", self._name(number)]
+        pinned = ["taskset", "-c", self._cpus[number]] if number in self._cpus else []
+        return ["ip", "netns", "exec", self._name(number), *pinned]
 
     @staticmethod
     def _ip(*words: str) -> None:

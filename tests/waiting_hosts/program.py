@@ -24,12 +24,13 @@ def main() -> int:
     host = WaitingHost(setups(count))
     for line in sys.stdin:
         host.hear(line)
-        if isinstance(to_host(line), Measure):
-            time.sleep(wait_s)
+        left_s = wait_s if isinstance(to_host(line), Measure) else 0.0
         while (heard := host.poll("")) is not None:
             print("".join(f"{one}\n" for one in heard.lines), end="", flush=True)
             if heard.ended is not None:
                 return 0
+            time.sleep(left_s)  # in the middle of the point
+            left_s = 0.0
     return 0
 
 
