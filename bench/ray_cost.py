@@ -3,7 +3,7 @@
 
 The trial is weir-dp's generator on one CPU. On the other side it is the same, while all processes of the node
 are stopped by a signal; both take turns. Two lines: `ray-cost-shared` with the node on all CPUs, that one
-among them; `ray-cost-beside` with the node on CPU 0 alone, as `taskset -c 0 ray start` has it. The campaign is
+among them; `ray-cost-beside` with the node on CPU 0 alone, as by `taskset -c 0 ray start`. The campaign is
 at a point that waits. Ray's head and the campaign's are on CPU 0 all the time, as if on another host.
 
 - `ray_cpu_share`: CPU time that the node's processes take a second, as a share of one core.
