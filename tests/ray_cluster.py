@@ -8,6 +8,7 @@ import json
 import os
 import secrets
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -52,11 +53,18 @@ class RayCluster:
             raise
 
     def run(self, number: int, *words: str) -> subprocess.Popen[str]:
-        """A program of Python's, on that host."""
+        """A program of Python's, on that host: it sees its network, its processes and its files."""
+        pinned = ["taskset", "-c", self._cpus[number]] if number in self._cpus else []
+        (first, *_) = _children(self._nodes[number].pid)
         return subprocess.Popen(
-            [*self._inside(number), sys.executable, *words],
+            ["nsenter", f"--target={first}", "--pid", "--mount", "--net", *pinned, sys.executable, *words],
             env=self._environment(number), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         )  # fmt: skip
+
+    def tell(self, program: subprocess.Popen[str], what: signal.Signals) -> None:
+        """Sends it a signal."""
+        for pid in _children(program.pid):  # nsenter waits for it
+            os.kill(pid, what)
 
     def start(self, number: int) -> None:
         """Its node of Ray; waits until that is there."""
@@ -148,6 +156,7 @@ class RayCluster:
             "RAY_TLS_SERVER_KEY": str(self._folder / "node.key"),
             "RAY_TLS_CA_CERT": str(self._folder / "ca.crt"),
             "RAY_USAGE_STATS_ENABLED": "0",
+            "RAY_memory_monitor_refresh_ms": "0",
         }
 
     def _name(self, number: int) -> str:
@@ -160,6 +169,10 @@ class RayCluster:
     @staticmethod
     def _ip(*words: str) -> None:
         subprocess.run(["ip", *words], check=True)
+
+
+def _children(pid: int) -> list[int]:
+    return [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 def _certify(folder: Path) -> None:

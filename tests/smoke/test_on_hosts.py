@@ -74,6 +74,18 @@ def points(store: Path) -> int:
     return rounds_measured(runs(store)).total()
 
 
+def journals(cluster: RayCluster) -> list[Path]:
+    """Of what stands on the hosts."""
+    return [path for number in (1, 2) for path in cluster.run_dir(number).glob("*.journal")]
+
+
+def soon(happened: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + SOON_S
+    while not happened():
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+
+
 def until(happened: Callable[[], bool], process: subprocess.Popen[str]) -> None:
     deadline = time.monotonic() + SOON_S
     while not happened():
@@ -90,10 +102,11 @@ def test_a_killed_host_loses_no_point_and_a_killed_weir_run_goes_on_at_once(
     place = ("--store", str(store), "--output", str(tmp_path / "report"), "--on", ADDRESS)
     process = cluster.run(1, *WEIR, "run", str(lab), "--repeat", "3", *place)
     until(lambda: points(store) >= 1, process)
-    process.send_signal(signal.SIGKILL)
+    cluster.tell(process, signal.SIGKILL)
     process.communicate()
     killed = runs(store)
     assert 1 <= rounds_measured(killed).total() < 6
+    soon(lambda: not journals(cluster))
     process = cluster.run(1, *WEIR, "run", "--resume", killed[0].id, *place)
     until(lambda: points(store) >= 3, process)
     cluster.kill(2)
@@ -113,13 +126,13 @@ def test_a_stopped_campaign_leaves_nothing_on_its_hosts_and_keeps_what_it_has(
     place = ("--store", str(store), "--output", str(tmp_path / "report"), "--on", ADDRESS)
     process = cluster.run(1, *WEIR, "run", str(lab), "--repeat", "20", *place)
     until(lambda: points(store) >= 1, process)
-    process.send_signal(signal.SIGTERM)
+    cluster.tell(process, signal.SIGTERM)
     said, _ = process.communicate(timeout=SOON_S)
     assert process.returncode == INTERRUPTED, said
     assert "go on: weir run --resume" in said
     assert points(store) >= 1
+    assert not journals(cluster)
     for number in (1, 2):
-        assert not list(cluster.run_dir(number).glob("*.journal"))
         assert not [one for one in cluster.run_dir(number).iterdir() if one.is_dir()]
 
 
@@ -133,7 +146,6 @@ def test_a_thousand_points_survive_a_killed_head_node_and_none_is_lost_or_double
     with cluster_of(tmp_path, [None, here, here]) as cluster:
         process = cluster.run(1, *campaign)
         until(lambda: points(store) >= 200, process)
-        process.send_signal(signal.SIGKILL)
         cluster.kill(1)
         process.communicate()
         first = points(store)

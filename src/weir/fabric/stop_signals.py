@@ -116,12 +116,6 @@ def come() -> None:
         signal.pthread_kill(main, signal.SIGTERM)
 
 
-def unblock() -> None:
-    """Whoever started this process may have had some of them blocked, as Ray has Ctrl-C: this thread and what
-    it starts inherit that, and programs would not hear what is to end them."""
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
-
-
 @contextmanager
 def kept() -> Iterator[None]:
     """Handlers that a library installs in the body are none after it. For the main thread."""

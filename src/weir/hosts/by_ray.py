@@ -24,6 +24,8 @@ SAID_CHARACTERS = 600
 HEAD_S = 30.0
 """So long its head may be out of reach. After a minute Ray ends processes for that without a word."""
 _LOOK_S, _CONNECT_S = 5.0, 2.0
+_OF_WORKER = {"RAY_kill_child_processes_on_worker_exit": "0"}
+"""Else Ray kills the program with its courier, which could not take down what it has built."""
 _POLL_S = 1.0
 _START_S = 60.0
 _ENDING_S = 90.0
@@ -64,6 +66,7 @@ class RayHosts:
             "resources": {"weir": 1},
             "max_concurrency": 4,  # it is asked, told and stopped at the same time
             "scheduling_strategy": affinity(self._nodes[host], soft=False),
+            "runtime_env": {"env_vars": _OF_WORKER},
         }
         self._couriers[host] = self._ray.remote(Courier).options(**options).remote(self._program)
         self._poll(host, _START_S)

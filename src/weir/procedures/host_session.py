@@ -21,7 +21,7 @@ from pydantic import BaseModel
 from weir import fabric
 from weir.base.error import INTERRUPTED, OK, WeirError
 from weir.base.record import spec_sha256
-from weir.fabric import stop_signals
+from weir.fabric import inherited, stop_signals
 from weir.fabric.host.cpus import nodes
 from weir.fabric.host.tree import Tree
 from weir.fabric.offer import cpus_of_parent, measuring_cpus, offer
@@ -237,7 +237,7 @@ def _bare(result: Result) -> Result:
 
 def main() -> int:
     """Talks to the head by this process's standard input and output."""
-    stop_signals.unblock()
+    inherited.undo()
     target = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever else is printed must not stand between the lines
     channel = Channel(0, target)

@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 import os
-import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from weir.fabric import stop_signals
 from weir.hosts import courier as courier_module
 from weir.hosts.courier import Courier
 
@@ -114,11 +114,21 @@ def test_the_program_runs_on_other_cpus_than_its_courier_where_there_are_others(
     assert str(own) not in said[0].strip("[]").split(", ")
 
 
-def test_ctrl_c_that_was_blocked_by_whoever_began_it_is_heard_again() -> None:
-    """Ray blocks it, and what Weir ends by it, such as perf, would inherit that."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        stop_signals.unblock()
-        assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+def test_a_program_is_neither_nice_nor_the_first_to_be_killed_nor_deaf_to_ctrl_c() -> None:
+    """As Ray's workers are: what they start inherits that."""
+    found = """if True:
+        import os, signal
+        print(os.getpriority(os.PRIO_PROCESS, 0), open("/proc/self/oom_score_adj").read().strip())
+        print(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ()))
+    """
+    program = f"""if True:
+        import os, signal, subprocess, sys
+        os.nice(15)
+        open("/proc/self/oom_score_adj", "w").write("1000")
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+        from weir.fabric import inherited
+        inherited.undo()
+        subprocess.run([sys.executable, "-c", {found!r}], check=True)
+    """
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == (["0", "0", "False"] if os.geteuid() == 0 else ["15", "1000", "False"])
