@@ -66,7 +66,7 @@ def _line(name: str, cpus: dict[int, str]) -> Line:
                         _tell(cluster.processes(2), signal.SIGCONT)
 
                 taken = interleave(lambda: offered_pps(client, SECONDS), stopped, PAIRS)
-            campaign.kill()
+            cluster.tell(campaign, signal.SIGKILL)
             campaign.communicate()
         finally:
             cluster.close()
