@@ -82,16 +82,19 @@ class RayHosts:
             time.sleep(wait_s)
             return []
         waiting = list(self._polls)
-        ready, _ = self._ray.wait(waiting, num_returns=1, timeout=wait_s)
-        if ready:
-            ready, _ = self._ray.wait(waiting, num_returns=len(waiting), timeout=0)
+        try:
+            ready, _ = self._ray.wait(waiting, num_returns=1, timeout=wait_s)
+            if ready:
+                ready, _ = self._ray.wait(waiting, num_returns=len(waiting), timeout=0)
+        except Exception as error:  # as above: such as a client server that is gone
+            return self._without_cluster(_said(error))
         found = [self._answer(self._polls.pop(poll)[0], poll) for poll in ready]
         for poll, (host, until_s) in list(self._polls.items()):
             if time.monotonic() > until_s:
                 del self._polls[poll]
                 found.append(self._end(host, "does not answer; is another campaign measuring there?"))
         if self._head is not None and self._head.gone():
-            found += self._without_head(self._head)
+            found += self._without_cluster(f"the head of the cluster, {self._head}, is gone")
         return found
 
     def stop(self, host: str) -> None:
@@ -131,14 +134,13 @@ class RayHosts:
             self._ray.kill(courier)
         return Heard(host, (), why)
 
-    def _without_head(self, head: _Head) -> list[Heard]:
-        """Couriers can still be told to end, but Ray cannot be asked to end them."""
+    def _without_cluster(self, why: str) -> list[Heard]:
+        """Couriers may still hear that they are to end, but Ray cannot be asked to end them."""
+        lost = [Heard(host, (), f"is lost: {why}") for host in self._couriers]
         self._polls.clear()
-        for courier in self._couriers.values():
-            courier.close.remote()
-        lost = [
-            Heard(host, (), f"is lost: the head of the cluster, {head}, is gone") for host in self._couriers
-        ]
+        with suppress(Exception):
+            for courier in self._couriers.values():
+                courier.close.remote()
         self._couriers.clear()
         return lost
 
