@@ -19,7 +19,7 @@ from tests.ray_cluster import ADDRESS, RayCluster
 from tests.waiting_hosts.campaign import FRAMES, TOOK
 from weir.fabric.offer import offer
 
-SETUPS, WAIT_S = 3, 1.0
+SETUPS, WAIT_S = 2, 1.0
 PAIRS = 3
 TARGET = 1.8
 _LONGEST_S = 600.0
