@@ -25,7 +25,7 @@ HEAD_S = 30.0
 """So long its head may be out of reach. After a minute Ray ends processes for that without a word."""
 _LOOK_S, _CONNECT_S = 5.0, 2.0
 _OF_WORKER = {"RAY_kill_child_processes_on_worker_exit": "0"}
-"""Else Ray kills the program with its courier, which could not take down what it has built."""
+"""Else Ray kills the program with its courier, and what it has built is left to its lifeline."""
 _POLL_S = 1.0
 _START_S = 60.0
 _ENDING_S = 90.0
