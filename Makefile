@@ -63,6 +63,13 @@ build/.packages-dev: packages.apt packages-dev.apt tools/install-packages | buil
 	@.venv/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-rally.lock
 	@touch $@
 
+.venv/.ready-ray: requirements-ray.lock | .venv/.ready-dev
+	@.venv/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-ray.lock
+	@touch $@
+
+.PHONY: ray
+ray: .venv/.ready-ray ## Ray, for weir run --on; a plain set-up has none
+
 .PHONY: rally
 rally: .venv/.ready-rally ## Rally with rally-openstack, for weir verify's suite sanity of OpenStack clouds; 91 packages
 
@@ -139,6 +146,10 @@ test-vm: setup build/.packages-dev .venv/.ready-dev ## virtual machines that are
 test-functions: setup build/.packages-dev .venv/.ready-dev ## functions of the user's own behind each switch, programs of DPDK too; a minute
 	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_kernel_function.py tests/smoke/test_counterparts.py \
 		tests/smoke/test_program.py tests/smoke/test_dpdk_program.py
+
+.PHONY: test-ray
+test-ray: setup build/.packages-dev .venv/.ready-ray ## hosts that are namespaces with a Ray node each: killed heads and hosts; minutes
+	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_on_hosts.py
 
 .PHONY: test-tenants
 test-tenants: setup build/.packages-dev .venv/.ready-dev ## sixty-four tenants of a cloud that send at once; minutes

@@ -9,6 +9,7 @@ distribution's, ours is measured a second time, built as that is: `as_packaged()
 from __future__ import annotations
 
 import functools
+import importlib.metadata
 import json
 import os
 import platform
@@ -47,6 +48,14 @@ def ours() -> str:
 def python() -> str:
     """Where the data plane takes no part."""
     return f"Python {platform.python_version()}"
+
+
+def python_package(name: str) -> str:
+    """Where a package of Python takes part in both sides."""
+    try:
+        return f"{name} {importlib.metadata.version(name)}, {python()}"
+    except importlib.metadata.PackageNotFoundError:
+        return f"{name}, which is not installed"
 
 
 def distribution() -> str:

@@ -17,6 +17,10 @@ def _same() -> str:
     return "the same build"
 
 
+def _ray() -> str:
+    return builds.python_package("ray")
+
+
 def _rte_acl() -> str:
     return f"{builds.dpdk()}; rte_acl takes AVX2 at run time, AVX-512 in the lines -avx512"
 
@@ -225,6 +229,17 @@ BENCHES = {
         "store_100k",
         "a limit that is asked for: a store of 100,000 trials listed and filtered in 1 s",
         ours=_PYTHON,
+    ),
+    "campaign-hosts": Bench(
+        "campaign_hosts",
+        "the same campaign over one node of a Ray cluster, ours over two; trials that only wait",
+        _ray,
+        _PYTHON,
+    ),
+    "ray-cost": Bench(
+        "ray_cost",
+        "the generator on one core while the node of Ray on its host is stopped; ours while it runs",
+        _ray,
     ),
     "trend-steps": Bench(
         "trend_steps",

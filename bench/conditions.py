@@ -22,7 +22,9 @@ MEASURED = (
     "native",
     "src",
     "tests/private_data_plane.py",
+    "tests/ray_cluster.py",
     "tests/simulated",
+    "tests/waiting_hosts",
 )
 """What figures depend on: other changes leave a commit clean."""
 DIRTY = "-dirty"

@@ -64,6 +64,7 @@ PYTHON_MAY_IMPORT: dict[str, frozenset[str]] = {
     "results": frozenset(),
     "store": frozenset({"results"}),
     "host": frozenset(),
+    "hosts": frozenset({"results", "fabric.line_program", "fabric.offer", "fabric.stop_signals"}),
     "report": frozenset({"results", "host.diagnosis", "procedures.PROCEDURES"}),
     "fabric": frozenset({"catalogue", "plan", "technology", "results", "host.facts"}),
     "protocol": frozenset(),
@@ -94,7 +95,19 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 PROCEDURE_FILES = sorted((PACKAGE / "procedures").rglob("*.py"))
 # What the measuring code of a procedure may import; of procedures what they share: driver, campaign …
 PROCEDURES_MAY_IMPORT = frozenset(
-    {"base", "fabric", "host", "lab", "measure", "plan", "protocol", "results", "store", "__version__"}
+    {
+        "base",
+        "fabric",
+        "host",
+        "hosts",
+        "lab",
+        "measure",
+        "plan",
+        "protocol",
+        "results",
+        "store",
+        "__version__",
+    }
     | {f"procedures.{path.stem}" for path in (PACKAGE / "procedures").glob("*.py")}
 )
 CHAINS = ("local_chain.py", "tester_alone.py", "chain.py")

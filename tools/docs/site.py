@@ -31,6 +31,7 @@ HOW_TO = {
     "measure": (
         "write-a-lab",
         "repeat-a-run",
+        "run-on-many-hosts",
         "choose-a-technology",
         "measure-latency",
         "measure-connections",

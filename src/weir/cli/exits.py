@@ -22,7 +22,8 @@ import typer
 from weir.base.error import ENVIRONMENT, FAILED, INTERRUPTED, OK, UNJUDGED, USAGE, WeirError
 
 if TYPE_CHECKING:
-    from weir.results.result import Verdict
+    from weir.lab import Lab
+    from weir.results.result import Case, Result, Verdict
 
 __all__ = [
     "ENVIRONMENT",
@@ -34,6 +35,7 @@ __all__ = [
     "CommandError",
     "failed",
     "judged",
+    "judged_runs",
     "printable",
     "reporting",
     "with_output",
@@ -67,6 +69,33 @@ def judged(verdicts: Sequence[Verdict]) -> None:
         why = f"{len(unknown)} of {len(verdicts)} limits of the service level could not be judged"
         print(f"weir: {why}: {printable(unknown[0].why or 'not measured')}", file=sys.stderr)
         raise typer.Exit(UNJUDGED)
+
+
+def judged_runs(lab: Lab, results: Sequence[Result]) -> None:
+    """Ends the command with the exit code of its run of a lab, or of those of several hosts."""
+    from weir.procedures import own_campaign
+
+    if any(result.interrupted for result in results):
+        raise typer.Exit(INTERRUPTED)
+    cases = [case for result in results for _, case in result.cases()]
+    own = own_campaign(lab)
+    if own is not None:
+        name = own.__name__.split(".")[-2]
+        lacking = own.nothing_found([case.records.get(name, {}) for case in cases])
+        if lacking is not None:
+            failed(f"{lacking}{_because(cases)}")
+        return
+    found = any(one.status == "found" for case in cases for one in case.throughput)
+    timed = any(trial.valid for case in cases for point in case.delays for trial in point.trials)
+    if not found and (lab.measure.goals or not timed):
+        lacking = "no case has a rate" if lab.measure.goals else "no delay was measured"
+        failed(f"{lacking}{_because(cases)}")
+    judged([one for case in cases for one in case.verdicts])
+
+
+def _because(cases: Sequence[Case]) -> str:
+    """Why the first of those was given up that were."""
+    return next((f": {case.problem}" for case in cases if case.problem is not None), "")
 
 
 def reporting(command: Callable[Parameters, Value]) -> Callable[Parameters, Value]:

@@ -23,6 +23,7 @@ from weir.cli import (
     inspect,
     ls,
     moved,
+    offer,
     report,
     rm,
     schema,
@@ -61,7 +62,7 @@ MEASURING = (
 )
 GROUPS: dict[str, tuple[Callable[..., Any], ...]] = {
     "Write a lab, check and tune": (
-        examples.examples, schema.schema, validate.validate, doctor.doctor, tune.tune,
+        examples.examples, schema.schema, validate.validate, doctor.doctor, tune.tune, offer.offer,
     ),
     "Measure": (*MEASURING, verification.verify),
     "Read what was measured": (report.report, explain.explain, compare.compare, trend.trend, serve.serve),

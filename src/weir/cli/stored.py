@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from weir.results.result import Result
     from weir.store.database import Database
 
+GO_ON = "weir run --resume"
 LATEST = "latest"
 RESULTS = Path("results")
 """Where reports go that nobody gave a place."""
@@ -100,6 +101,15 @@ def write_reports(
         write_file(path, render(result, name), kept, folders=True)
     others = ", ".join(path.name for path in paths[1:-1]) + f" and {paths[-1].name}"
     console.print(f"report: {paths[0]} ({others} beside it)", soft_wrap=True)
+
+
+def point_on(result: Result, console: Console, store: str | None, on: str | None = None) -> None:
+    """To how a run goes on that has left something out. `on`: the hosts that have measured it."""
+    if result.campaign is not None and result.campaign.left_out:
+        where = f" --on {shlex.quote(on)}" if on is not None else ""
+        place = f" --store {shlex.quote(store)}" if store is not None else ""
+        more = " --budget TIME" if result.campaign.budget_s is not None and not result.interrupted else ""
+        console.print(f"go on: {GO_ON} {result.id}{where}{place}{more}", soft_wrap=True, markup=False)
 
 
 def check_reports(output: Path | None) -> None:

@@ -108,6 +108,25 @@ def discard() -> None:
     _came = None
 
 
+def come() -> None:
+    """As if somebody had stopped this process; from any of its threads. Its main thread wakes up from what it
+    waits for."""
+    main = threading.main_thread().ident
+    if main is not None:
+        signal.pthread_kill(main, signal.SIGTERM)
+
+
+@contextmanager
+def kept() -> Iterator[None]:
+    """Handlers that a library installs in the body are none after it. For the main thread."""
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 def finish() -> None:
     """In `held`: what was asked for stands, and what is left to do only says so. A signal comes too late from
     now on, after the body too."""

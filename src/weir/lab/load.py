@@ -37,6 +37,15 @@ def load_lab(
     unchecked). `nodes`: CPUs by NUMA node; a lab that names its node gets cores of it. LabFileError has all
     problems.
     """
+    lab = load_open_lab(path, quick=quick, cpus=cpus, nodes=nodes)
+    return completed(lab, near(lab, cpus, nodes) or (0, 1))
+
+
+def load_open_lab(
+    path: str | Path, *, quick: bool = False, cpus: Sequence[int] | None = None, nodes: Nodes | None = None
+) -> Lab:
+    """The same, with what the lab leaves open left open: its baseline and its cores. It is completed where
+    it is measured (`weir.lab.on_machine`)."""
     path = Path(path)
     if path.is_dir() and (path / LAB_FILE).is_file():
         path = path / LAB_FILE
@@ -59,7 +68,7 @@ def load_lab(
         raise LabFileError(dict.fromkeys(problems))
     lab = labs[-1 if quick else 0]
     assert lab is not None
-    return _with_whole_paths(completed(lab, near(lab, cpus, nodes) or (0, 1)), path.parent)
+    return _with_whole_paths(lab, path.parent)
 
 
 def _missing_files(lab: Lab, folder: Path) -> Iterator[Complaint]:

@@ -10,6 +10,11 @@ results of its own, and no section but a `text.py`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from weir.lab import Lab
 
 
 @dataclass(frozen=True)
@@ -37,3 +42,11 @@ PROCEDURES = (
     Procedure("tenants"),
 )
 """In the order of the command line's help, and of reports."""
+
+
+def own_campaign(lab: Lab) -> Any:
+    """The module of the procedure that measures such traffic in its own way; None: rates are searched."""
+    capture = lab.traffic.capture
+    asked = {"connections": lab.traffic.connections, "replay": capture.replay if capture else None}
+    name = next((name for name, wanted in asked.items() if wanted is not None), None)
+    return import_module(f"{__name__}.{name}.campaign") if name is not None else None

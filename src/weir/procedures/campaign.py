@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Container, Iterator, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Protocol
 
 from weir import fabric, plan
 from weir.base.error import ChainError
@@ -23,43 +20,19 @@ from weir.lab.measure import Measure
 from weir.lab.ways import Way, ways
 from weir.measure import ceilings, measure_setup
 from weir.measure.counting import Watched
-from weir.measure.machine_state import MachineState
 from weir.measure.one_case import Event, OnChain, TrialFinished
-from weir.measure.reductions import reductions
 from weir.measure.tester import Reset, Traffic
-from weir.procedures.driver import RunningChain, new_id, planned, refused, running, take_down_leftovers
-from weir.procedures.order import Budget, Order
+from weir.procedures import own_campaign
+from weir.procedures.driver import new_id, planned, refused, running, take_down_leftovers
+from weir.procedures.order import Asked, Budget, HandedOut, Order
 from weir.procedures.outputs import OutputKeeper, ReportFolder
 from weir.procedures.points import Points
 from weir.procedures.rounds import MeasuredSetup
-from weir.procedures.stored_result import Progress, new_result
-from weir.results.campaign import CampaignRecord
+from weir.procedures.stored_result import CampaignProgress, KeptRun, RunStore, new_result
 from weir.results.result import Case, Ceiling, Result, Setup, Shortfall
-from weir.store.store import Store
 
 Measuring = Callable[[Measure, Sequence[Traffic], OnChain], Iterator[Case]]
 Resets = Callable[[fabric.Deployment], Sequence[Reset]]
-
-
-class CampaignProgress(Progress, Protocol):
-    """Whoever shows where a campaign is."""
-
-    def planned(self, cases: int, budget_s: float | None = None) -> None: ...
-    def skipped(self, cases: int) -> None: ...
-    def event(self, event: Event) -> None: ...
-    def case(self, case: Case) -> None: ...
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What is asked of a run besides its lab."""
-
-    seed: int | None = None
-    """Of a random order within each round; None: there and back."""
-    budget_s: float | None = None
-    """After which nothing is begun that would not end in time; None: no limit."""
-    resumed: str | None = None
-    """The id of the stored run that goes on; its order is that of this one. None: a new one."""
 
 
 class Campaign:
@@ -71,7 +44,7 @@ class Campaign:
         compared: Sequence[Way] = (),
         *,
         quick: bool,
-        store: Store,
+        store: RunStore,
         progress: CampaignProgress,
         measuring: Measuring = measure_setup,
         resets: Resets = lambda _chain: (),
@@ -99,9 +72,9 @@ class Campaign:
         # By port kind, and by variant: they are the tester's, not the switch's.
         self._ceilings: dict[tuple[str, str | None], dict[str, Ceiling]] = {}
         self._visited: dict[tuple[str, str], MeasuredSetup] = {}
-        self._versions: dict[str, str] = {}
         self._finished = 0
-        self._began_s = self._before_s = self._mark_s = 0.0
+        self._mark_s = 0.0
+        self._kept: KeptRun
         self._setups = {
             (way.name, chain.name): (way, chain) for way in self._ways for chain in way.lab.chains()
         }
@@ -112,7 +85,6 @@ class Campaign:
             seed=self._asked.seed,
             widest_first=self._asked.budget_s is not None,
         )
-        self._state = MachineState(store.machine_best(fabric.boot_id(), fabric.weir_version()))
 
     def run(self) -> Result:
         """Measures everything that can be measured here, within its budget. Ctrl-C: what was finished, marked
@@ -123,29 +95,34 @@ class Campaign:
         """
         with stop_signals.held():
             take_down_leftovers(self._progress.say)
-            self._began_s = time.monotonic()
-            result = self._begin() if self._asked.resumed is None else self._gone_on_with(self._asked.resumed)
+            if self._asked.resumed is None:
+                self._begin()
+            else:
+                self._go_on_with(self._asked.resumed)
+            result, handed_out = self._kept.result, self._asked.handed_out
             if self._reports is not None:
                 self._keeper = OutputKeeper(self._reports(result.id), self._progress.say)
             self._progress.planned(self._points.planned - self._points.measured, self._asked.budget_s)
             try:
-                self._visits(result)
-                self._revisit(result)
+                if handed_out is None:
+                    self._visits()
+                else:
+                    self._handed_out(handed_out)
+                self._revisit()
             except KeyboardInterrupt:
                 result.interrupted = True
                 self._progress.say(
                     f"interrupted: took everything down; what was finished is in {self._store.name}"
                 )
                 stop_signals.discard()
-            result.reductions = reductions(result)
-            result.finished_at = _now()
-            if result.campaign is not None:
-                result.campaign.left_out = list(self._points.left_out())
-                result.campaign.points = self._points.planned - self._points.refused
-            self._keep(result)
+            if handed_out is None:
+                points = self._points.planned - self._points.refused
+                self._kept.ends(points, list(self._points.left_out()))
+            else:  # what is left out, the campaign over all hosts knows
+                self._kept.ends(self._points.measured, [])
         return result
 
-    def _visits(self, result: Result) -> None:
+    def _visits(self) -> None:
         """Every way and chain, as often as there are rounds, in their order."""
         several = self._lab.measure.rounds > 1
         for visit in self._order.visits(self._points.done(), self._points.width):
@@ -155,10 +132,17 @@ class Campaign:
             finished = self._finished
             if self._budget.fits(visit.setup):
                 turn = f", round {visit.round + 1}" if several else ""
-                self._visit(result, way, chain, turn, wanted)
+                self._visit(way, chain, turn, wanted)
             self._progress.skipped(len(wanted) - (self._finished - finished))
 
-    def _revisit(self, result: Result) -> None:
+    def _handed_out(self, handed_out: HandedOut) -> None:
+        """One point after the other, as long as some come."""
+        for key, frame in handed_out.points:
+            stop_signals.check()
+            way, chain = self._setups[key]
+            self._visit(way, chain, "", frozenset({frame}))
+
+    def _revisit(self) -> None:
         """What was only measured in a worse state of the machine, again while there is time."""
         until = time.monotonic() + self._lab.measure.revisit_s
         if self._budget.left_s is not None:
@@ -166,10 +150,7 @@ class Campaign:
         order = list(self._visited.values())
         while True:
             for visited in order:
-                for frame in visited.rounds:
-                    self._store.add_case(
-                        visited.number, visited.judge(frame, visited.way.lab.sla, self._state)
-                    )
+                self._kept.judged_again(visited, list(visited.rounds))
             worse = [visited for visited in order if visited.worse()]
             if not worse:
                 return
@@ -181,66 +162,46 @@ class Campaign:
                 self._progress.say(
                     f"{visited.setup.name} {visited.setup.chain}: again, the machine was in a worse state"
                 )
-                self._visit(result, visited.way, visited.chain, ", again", frozenset(visited.worse()))
+                self._visit(visited.way, visited.chain, ", again", frozenset(visited.worse()))
 
-    def _begin(self) -> Result:
+    def _begin(self) -> None:
         baseline = self._lab.baseline or self._ways[0].name
         result = new_result(self._lab, quick=self._quick, baseline=baseline)
         result.shortfalls = _shortfalls() if self._lab.variants else []
         if self._resumable:
-            result.campaign = CampaignRecord(
-                rounds=self._lab.measure.rounds,
-                points=self._points.planned,
-                seed=self._asked.seed,
-                budget_s=self._asked.budget_s,
-            )
-        self._store.begin(result)
+            rounds, points = self._lab.measure.rounds, self._points.planned
+            self._kept = KeptRun.begun(self._store, result, self._asked, rounds=rounds, points=points)
+        else:
+            self._kept = KeptRun.begun_once(self._store, result)
         if self._asked.seed is not None:  # reports show set-ups in the order of the lab, not of the dice
             for way, chain in self._setups.values():
-                self._first_visit(result, way, chain)
-        return result
+                self._first_visit(way, chain)
 
-    def _gone_on_with(self, run_id: str) -> Result:
+    def _go_on_with(self, run_id: str) -> None:
         """A stored run, with all that came to its end; what had not is taken out, and measured anew."""
-        result, numbers = self._store.reopen_run(run_id)
-        assert result.campaign is not None
-        result.campaign.left_out = []
-        result.campaign.resumed_at.append(_now())
-        if self._asked.budget_s is not None:
-            result.campaign.budget_s = result.seconds + self._asked.budget_s
-        self._before_s = result.seconds
-        if result.machine is not None:
-            self._state = MachineState(self._state.best().with_better(result.machine))
-        for setup, number in zip(result.setups, numbers, strict=True):
+        self._kept, numbers = KeptRun.reopened(self._store, run_id, self._asked.budget_s)
+        for setup, number in zip(self._kept.result.setups, numbers, strict=True):
             key = setup.name, setup.chain
             way, chain = self._setups[key]
             visited = self._visited[key] = MeasuredSetup(way, chain, setup, number)
-            for frame in visited.restore():
-                if frame in visited.rounds:
-                    self._store.add_case(number, visited.judge(frame, way.lab.sla, self._state))
-                else:
-                    self._store.remove_case(number, frame)
+            self._kept.judged_again(visited, visited.restore())
             if not setup.cases:
                 setup.refused = refused(way, chain)
             self._budget.took(key, (one.seconds for known in visited.rounds.values() for one in known))
-        self._store.update(result)
-        return result
 
-    def _visit(
-        self, result: Result, way: Way, chain: Chain, turn: str, frames: Container[str] | None = None
-    ) -> None:
+    def _visit(self, way: Way, chain: Chain, turn: str, frames: Container[str] | None = None) -> None:
         """`turn`: which visit this is, in words. `frames`: those alone; None: all."""
         name = f"{way.name} {chain.name}"
         self._mark_s = time.monotonic()
         self._progress.setup(name + turn)
-        visited = self._visited.get((way.name, chain.name)) or self._first_visit(result, way, chain)
+        visited = self._visited.get((way.name, chain.name)) or self._first_visit(way, chain)
         setup = visited.setup
         if setup.refused is not None:
             return
         topology = planned(way.lab, way.technology, chain)
         try:
             found = self._calibrated(way, topology)
-            self._measure(result, visited, topology, found, frames)
+            self._measure(visited, topology, found, frames)
         except ChainError as error:
             if not setup.cases:
                 setup.refused = str(error)
@@ -248,18 +209,17 @@ class Campaign:
             if isinstance(error.__context__, KeyboardInterrupt):  # taking down failed after Ctrl-C
                 raise error.__context__ from error
         finally:
-            self._store.update_setup(visited.number, setup)
+            self._kept.visited(visited)
 
-    def _first_visit(self, result: Result, way: Way, chain: Chain) -> MeasuredSetup:
+    def _first_visit(self, way: Way, chain: Chain) -> MeasuredSetup:
         setup = Setup(
             technology=way.technology,
             variant=way.name if way.variant is not None else None,
             chain=chain.name,
             datapath="none",
         )
-        result.setups.append(setup)
         setup.refused = refused(way, chain)
-        visited = MeasuredSetup(way, chain, setup, self._store.add_setup(result.id, setup))
+        visited = MeasuredSetup(way, chain, setup, self._kept.add(setup))
         self._visited[way.name, chain.name] = visited
         if setup.refused is not None:
             self._progress.say(f"{way.name} {chain.name}: left out: {setup.refused}")
@@ -278,26 +238,25 @@ class Campaign:
                     [loop.traffic(frame) for frame in self._frames()],
                     loop.tester(),
                     self._progress.event,
-                    watched=Watched(loop.cores, self._state),
+                    watched=Watched(loop.cores, self._kept.state),
                 )
         return self._ceilings[kind]
 
     def _measure(
         self,
-        result: Result,
         visited: MeasuredSetup,
         topology: Topology,
         found: dict[str, Ceiling],
         frames: Container[str] | None,
     ) -> None:
-        number, lab = visited.number, visited.way.lab
+        lab = visited.way.lab
         before = len(visited.setup.n4)
         with running(lab, topology, self._keeper.of(visited.setup), self._progress.say) as chain:
-            self._record(result, visited, chain)
+            self._kept.stands(visited, chain)
 
             def on_event(event: Event) -> None:
                 if isinstance(event, TrialFinished):
-                    self._store.add_trial(number, event.frame, event.mean_frame_bytes, event.trial)
+                    self._kept.trial(visited, event.frame, event.mean_frame_bytes, event.trial)
                 self._progress.event(event)
 
             cases = self._measuring(
@@ -310,45 +269,32 @@ class Campaign:
                     found,
                     sla=lab.sla,
                     outside=chain.deployment.watch(sample_stacks=lab.measure.sample_stacks),
-                    watched=Watched(chain.cores, self._state),
+                    watched=Watched(chain.cores, self._kept.state),
                     resets=self._resets(chain.deployment),
                     failed=chain.deployment.keep_logs,
                 ),
             )
             for case in cases:
                 visited.setup.n4[before:] = chain.n4()
-                self._keep_case(result, visited, case)
+                self._keep_case(visited, case)
                 self._finished += 1
                 self._progress.case(case)
                 if not self._budget.fits((visited.way.name, visited.chain.name)):
                     break
 
-    def _keep_case(self, result: Result, visited: MeasuredSetup, case: Case) -> None:
-        """One more round of it, in the store at once: it is not measured again, however this run ends."""
-        self._store.add_case(visited.number, visited.add(case, visited.way.lab.sla, self._state))
+    def _keep_case(self, visited: MeasuredSetup, case: Case) -> None:
+        """One more round of it, in the store at once."""
+        self._kept.case(visited, case)
         now_s = time.monotonic()
         self._budget.took((visited.way.name, visited.chain.name), [now_s - self._mark_s])
         self._mark_s = now_s
-        self._keep(result)
 
-    def _keep(self, result: Result) -> None:
-        """What is known of the run by now."""
-        result.machine = self._state.seen()
-        result.seconds = round(self._before_s + time.monotonic() - self._began_s, 1)
-        self._store.update(result)
 
-    def _record(self, result: Result, visited: MeasuredSetup, chain: RunningChain) -> None:
-        """What stands now. The fingerprint has the versions of all technologies so far."""
-        chain.describe(visited.setup)
-        self._versions |= chain.versions()
-        result.fingerprint = fabric.fingerprint(chain.hello.tsc_hz, chain.hello.memory, self._versions)
-        self._store.update_setup(visited.number, visited.setup)
-        self._store.update(result)
+def campaign_class(lab: Lab) -> type[Campaign]:
+    """What measures such a lab."""
+    own = own_campaign(lab)
+    return own.CAMPAIGN if own is not None else Campaign
 
 
 def _shortfalls() -> list[Shortfall]:
     return [Shortfall(subject=subject, what=what) for subject, what in shortfalls(facts()).items()]
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run measures next, and until when. Pure, but for the clock that it is given.
+"""What a run is asked to measure, in which order, and until when. Pure, but for the clock that it is given.
 
 A run is rounds of visits: in each round every set-up is built once and measured. Rounds are complete blocks:
 there and back, or each in a random order of its own, so that a drift of the machine is no difference between
@@ -15,12 +15,39 @@ import statistics
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from weir.results.campaign import SharedCampaign
 
 Key = tuple[str, str]
 """A set-up: the name of its technology or variant, and its chain."""
 BLOCKS = 2
 """Rounds under a budget that every set-up has before any has more."""
 CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class HandedOut:
+    """A campaign over several hosts hands points out to this one, one after the other."""
+
+    shared: SharedCampaign
+    points: Iterable[tuple[Key, str]]
+    """Each a set-up and a frame size, when it is asked for: by then the one before has been measured."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of a run besides its lab."""
+
+    seed: int | None = None
+    """Of a random order within each round; None: there and back."""
+    budget_s: float | None = None
+    """After which nothing is begun that would not end in time; None: no limit."""
+    resumed: str | None = None
+    """The id of the stored run that goes on; its order is that of this one. None: a new one."""
+    handed_out: HandedOut | None = None
+    """None: the run goes through all points by itself."""
 
 
 @dataclass(frozen=True)

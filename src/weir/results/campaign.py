@@ -7,6 +7,8 @@ A *point* is one case in one round.
 
 from __future__ import annotations
 
+from typing import Any
+
 from weir.base.record import Record
 from weir.results.throughput import Throughput
 
@@ -24,6 +26,19 @@ class LeftOutRounds(Record):
     """Rounds that were not."""
 
 
+class SharedCampaign(Record):
+    """Of a campaign over several hosts: what this host's run has in common with those of the others."""
+
+    id: str
+    """Of all its runs, one a host."""
+    host: str
+    """This run's, as the campaign calls it."""
+    points: int
+    """Planned on all hosts together."""
+    spec: dict[str, Any]
+    """The lab as each host gets it: what it leaves open, such as cores, each host chooses."""
+
+
 class CampaignRecord(Record):
     """Of a run of a lab: its order, its limit, and what is missing."""
 
@@ -39,6 +54,8 @@ class CampaignRecord(Record):
     """What was not measured when it ended; empty: nothing, or it has not ended."""
     resumed_at: list[str] = []
     """When it was gone on with, in RFC 3339, UTC."""
+    shared: SharedCampaign | None = None
+    """Of a run that measured one host's part of a campaign over several; `left_out` is of all of them."""
 
     @property
     def left_out_points(self) -> int:

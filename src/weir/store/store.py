@@ -157,6 +157,18 @@ class Store(Database):
                     return str(run["id"]) if killed else None
         return None
 
+    def runs_of_campaign(self, campaign: str) -> list[str]:
+        """The runs, one a host, of a campaign over several hosts, by its id: the oldest first."""
+        wanted = select(RunRow.document).where(RunRow.document.contains(campaign)).order_by(RunRow.number)
+        found: list[str] = []
+        with self.session() as session:
+            for document in session.scalars(wanted):
+                run = json.loads(document)
+                shared = (run.get("campaign") or {}).get("shared")
+                if shared is not None and shared["id"] == campaign:
+                    found.append(str(run["id"]))
+        return found
+
     def reopen_soak(self, run_id: str) -> int:
         """The number of the setup whose soak goes on; its case is unfinished again. StoreError: no soak."""
         with self.session(writing=True) as session:

@@ -22,7 +22,8 @@ from weir.measure.delay import point_of
 from weir.measure.one_case import INTERRUPTED, Event, OnChain, TrialFinished
 from weir.measure.tester import Traffic
 from weir.procedures import campaign
-from weir.procedures.campaign import Asked, Campaign
+from weir.procedures.campaign import Campaign
+from weir.procedures.order import Asked
 from weir.procedures.resuming import (
     ResumeError,
     budget_left_s,

@@ -19,15 +19,16 @@ from weir.measure.outside import NOTHING
 from weir.measure.tester import ANNOUNCE_FRAMES, no_counters
 from weir.measure.trial import PortGoneError
 from weir.plan.connections import connections
-from weir.procedures.campaign import Asked, Campaign, CampaignProgress
+from weir.procedures.campaign import Campaign
 from weir.procedures.connections.measure import UNITS, Alone, ConnectionMeasurer
 from weir.procedures.connections.sessions import Sessions
 from weir.procedures.driver import RunningChain, new_id, running
+from weir.procedures.order import Asked
 from weir.procedures.outputs import ReportFolder
 from weir.procedures.rounds import MeasuredSetup
+from weir.procedures.stored_result import CampaignProgress, RunStore
 from weir.results.connections import ConnectionsFound
-from weir.results.result import Case, Ceiling, Result
-from weir.store.store import Store
+from weir.results.result import Case, Ceiling
 
 NAME = "connections"
 
@@ -41,7 +42,7 @@ class ConnectionsCampaign(Campaign):
         compared: Sequence[Way],
         *,
         quick: bool,
-        store: Store,
+        store: RunStore,
         progress: CampaignProgress,
         reports: ReportFolder | None = None,
         asked: Asked | None = None,
@@ -64,7 +65,6 @@ class ConnectionsCampaign(Campaign):
 
     def _measure(
         self,
-        result: Result,
         visited: MeasuredSetup,
         topology: Topology,
         found: dict[str, Ceiling],  # noqa: ARG002 - of packets
@@ -72,7 +72,7 @@ class ConnectionsCampaign(Campaign):
     ) -> None:
         way = visited.way
         with running(way.lab, topology, self._keeper.of(visited.setup)) as chain:
-            self._record(result, visited, chain)
+            self._kept.stands(visited, chain)
             began = time.monotonic()
             measurer = self._measurer(way, chain, "search")
             problem: str | None = INTERRUPTED
@@ -93,7 +93,7 @@ class ConnectionsCampaign(Campaign):
                     problem=problem,
                     seconds=time.monotonic() - began,
                 )
-                self._keep_case(result, visited, case)
+                self._keep_case(visited, case)
             self._finished += 1
             self._progress.case(case)
             for one in measurer.record.found:

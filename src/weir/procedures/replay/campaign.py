@@ -10,11 +10,12 @@ from typing import Any
 from weir.base.topology import Topology
 from weir.lab import Lab
 from weir.lab.ways import Way
-from weir.procedures.campaign import Asked, Campaign, CampaignProgress
+from weir.procedures.campaign import Campaign
+from weir.procedures.order import Asked
 from weir.procedures.outputs import ReportFolder
 from weir.procedures.replay.measure import measure_replay
+from weir.procedures.stored_result import CampaignProgress, RunStore
 from weir.results.result import Ceiling
-from weir.store.store import Store
 
 
 class ReplayCampaign(Campaign):
@@ -26,7 +27,7 @@ class ReplayCampaign(Campaign):
         compared: Sequence[Way],
         *,
         quick: bool,
-        store: Store,
+        store: RunStore,
         progress: CampaignProgress,
         reports: ReportFolder | None = None,
         asked: Asked | None = None,

@@ -22,9 +22,8 @@ from weir.measure.tester import Stream
 from weir.plan.cloud.loopback import loopback_lab
 from weir.plan.cloud.routers import ROUTERS
 from weir.plan.cloud.tester import direction_of, tenant_streams
-from weir.procedures.campaign import CampaignProgress
 from weir.procedures.driver import new_id, planned, running, take_down_leftovers
-from weir.procedures.stored_result import new_result
+from weir.procedures.stored_result import CampaignProgress, new_result
 from weir.procedures.tenants.case import TenantsCase
 from weir.procedures.tenants.clouds import called, variant
 from weir.procedures.tenants.fidelity import fidelity

@@ -3,17 +3,15 @@
 
 from __future__ import annotations
 
-import dataclasses
 import secrets
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weir.cli.exits import INTERRUPTED, USAGE, CommandError, failed, judged
+from weir.cli.exits import USAGE, CommandError, judged_runs
 from weir.cli.labfile import (
     Chains,
     Frames,
@@ -24,32 +22,30 @@ from weir.cli.labfile import (
     Wait,
     compared_here,
     own_cores,
+    repeated_lab,
     require_any_possible,
     ways_here,
 )
 from weir.cli.quantities import seconds
 from weir.cli.stored import (
+    GO_ON,
     JsonResult,
     ReportFolder,
     StoreLocation,
     check_reports,
+    point_on,
     report_folder,
     stored,
     write_reports,
 )
+from weir.procedures.order import Asked
 from weir.procedures.throughput.expected_command import Planned, expected, json_planned, order_text, planned
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from weir.lab import Lab
-    from weir.lab.ways import Way
-    from weir.procedures.campaign import Asked
-    from weir.results.result import Case, Result
     from weir.store.store import Store
 
 
-GO_ON = "weir run --resume"
 BUDGET_LEAST_S, BUDGET_MOST_S = 10.0, 7 * 24 * 3600.0
 REPEAT_MOST = 100
 SEEDS = 1_000_000
@@ -103,6 +99,15 @@ def run(
             "--dry-run", help="Show what would be measured, in which order, and about how long it takes."
         ),
     ] = False,
+    on: Annotated[
+        str | None,
+        typer.Option(
+            "--on",
+            metavar="ADDRESS",
+            help="Measure on the hosts of that Ray cluster: HOST:PORT, auto, or ray://HOST:PORT of a client "
+            "server; absent: on this machine.",
+        ),
+    ] = None,
     as_json: JsonResult = False,
     wait: Wait = False,
     output: ReportFolder = None,
@@ -112,7 +117,7 @@ def run(
 
     from weir.cli.progress import Progress
     from weir.lab.of_tenants import has_tenants
-    from weir.procedures.campaign import Asked, Campaign
+    from weir.procedures.campaign import campaign_class
     from weir.procedures.driver import all_planned
     from weir.report.blocks import new_console
     from weir.store.store import Store
@@ -121,7 +126,10 @@ def run(
     of_new = {"--repeat": repeat, "--shuffle": shuffle or None, "--shuffle-seed": shuffle_seed}
     budget_s = None if budget is None else seconds("--budget", budget, BUDGET_LEAST_S, BUDGET_MOST_S)
     if lab_path is not None and has_tenants(lab_path):
-        _refuse(of_new | {"--budget": budget, "--resume": resume}, "is of chains, and the lab has tenants")
+        _refuse(
+            of_new | {"--budget": budget, "--resume": resume, "--on": on},
+            "is of chains, and the lab has tenants",
+        )
         import_module("weir.procedures.tenants.command").run_tenants(
             lab_path, of_chains,
             quick=quick, dry_run=dry_run, as_json=as_json, wait=wait, output=output, store=store,
@@ -131,9 +139,17 @@ def run(
     if resume is not None:
         given = of_chains | of_new | {"--quick": quick or None}
         _refuse(given, "was said when the run began, and --resume goes on with that")
+    seed = secrets.randbelow(SEEDS) if shuffle and shuffle_seed is None else shuffle_seed
+    if on is not None:
+        _refuse({"--wait": wait or None}, "is of this machine, and --on measures on others")
+        import_module("weir.procedures.throughput.hosts_command").run_on_hosts(
+            on, lab_path, Part(technology, variant, chain, frame), Asked(seed, budget_s, resume),
+            repeat=repeat, quick=quick, dry_run=dry_run, as_json=as_json, output=output, store=store,
+        )  # fmt: skip
+        return
+    if resume is not None:
         plan = _resumed(resume, lab_path, budget_s, store)
     else:
-        seed = secrets.randbelow(SEEDS) if shuffle and shuffle_seed is None else shuffle_seed
         part = Part(technology, variant, chain, frame)
         plan = _new(lab_path, part, repeat, Asked(seed, budget_s), quick=quick)
     lab, compared = plan.lab, plan.compared
@@ -150,44 +166,15 @@ def run(
     ):
         for line in _first_lines(plan, database):
             progress.say(line)
-        own = _own_campaign(lab)
-        makes = own.CAMPAIGN if own is not None else Campaign
         kept = report_folder(output)
-        result = makes(
+        result = campaign_class(lab)(
             lab, compared,
             quick=quick or plan.quick, store=database, progress=progress, reports=kept, asked=plan.asked,
         ).run()  # fmt: skip
     stems = {"html": "report", "markdown": "report", "json": "result", "csv": "throughput"}
     write_reports(result, output, stems, console, as_json=as_json, store=store)
-    _point_on(result, console, store)
-    _judge(lab, result, own)
-
-
-def _point_on(result: Result, console: Console, store: str | None) -> None:
-    """To how a run goes on that has left something out."""
-    if result.campaign is not None and result.campaign.left_out:
-        place = f" --store {shlex.quote(store)}" if store is not None else ""
-        more = " --budget TIME" if result.campaign.budget_s is not None and not result.interrupted else ""
-        console.print(f"go on: {GO_ON} {result.id}{place}{more}", soft_wrap=True, markup=False)
-
-
-def _judge(lab: Lab, result: Result, own: Any) -> None:
-    """Ends the command with the exit code of its result. `own`: the module of its own procedure, if any."""
-    if result.interrupted:
-        raise typer.Exit(INTERRUPTED)
-    cases = [case for _, case in result.cases()]
-    if own is not None:
-        name = own.__name__.split(".")[-2]
-        lacking = own.nothing_found([case.records.get(name, {}) for case in cases])
-        if lacking is not None:
-            failed(f"{lacking}{_because(cases)}")
-        return
-    found = any(one.status == "found" for case in cases for one in case.throughput)
-    timed = any(trial.valid for case in cases for point in case.delays for trial in point.trials)
-    if not found and (lab.measure.goals or not timed):
-        lacking = "no case has a rate" if lab.measure.goals else "no delay was measured"
-        failed(f"{lacking}{_because(cases)}")
-    judged([one for _, case in result.cases() for one in case.verdicts])
+    point_on(result, console, store)
+    judged_runs(lab, [result])
 
 
 def _first_lines(plan: Planned, database: Store) -> Iterator[str]:
@@ -206,7 +193,7 @@ def _first_lines(plan: Planned, database: Store) -> Iterator[str]:
 def _new(lab_path: Path | None, part: Part, repeat: int | None, asked: Asked, *, quick: bool) -> Planned:
     if lab_path is None:
         raise CommandError("expected a LAB, or --resume RUN", USAGE)
-    lab, compared = _repeated(*part.of(*compared_here(lab_path, quick=quick)), repeat)
+    lab, compared = repeated_lab(*part.of(*compared_here(lab_path, quick=quick)), repeat)
     return Planned(lab, compared, asked, repeated=repeat is not None)
 
 
@@ -216,26 +203,8 @@ def _refuse(given: Mapping[str, object], why: str) -> None:
         raise CommandError(f"{', '.join(named)}: {why}; leave it away", USAGE)
 
 
-def _repeated(lab: Lab, compared: Sequence[Way], rounds: int | None) -> tuple[Lab, tuple[Way, ...]]:
-    """In so many rounds; CommandError for traffic that is measured in one."""
-    from weir.lab.traffic_check import traffic_complaints
-
-    if rounds is None:
-        return lab, tuple(compared)
-
-    def repeated(one: Lab) -> Lab:
-        return one.model_copy(update={"measure": one.measure.model_copy(update={"rounds": rounds})})
-
-    for complaint in traffic_complaints(repeated(lab)):
-        if complaint.path == ("measure", "rounds"):
-            message = f"--repeat {rounds}: measure.rounds {complaint.message}; expected {complaint.expected}"
-            raise CommandError(message, USAGE)
-    return repeated(lab), tuple(dataclasses.replace(way, lab=repeated(way.lab)) for way in compared)
-
-
 def _resumed(run: str, lab_path: Path | None, budget_s: float | None, store: str | None) -> Planned:
     """What is left of a stored run. CommandError, ResumeError."""
-    from weir.procedures.campaign import Asked
     from weir.procedures.resuming import (
         budget_left_s,
         campaign_of,
@@ -255,7 +224,7 @@ def _resumed(run: str, lab_path: Path | None, budget_s: float | None, store: str
             frames, chains = map(str, lab.traffic.frames), (one.name for one in lab.chains())
             part = Part(lab.technology, list(lab.variants) or None, list(chains), list(frames))
             try:
-                whole, compared = _repeated(*part.of(whole, compared), lab.measure.rounds)
+                whole, compared = repeated_lab(*part.of(whole, compared), lab.measure.rounds)
             except CommandError as error:
                 message = f"{lab_path} has changed since run {result.id} began: {error}"
                 raise CommandError(message, USAGE) from error
@@ -264,19 +233,6 @@ def _resumed(run: str, lab_path: Path | None, budget_s: float | None, store: str
         compared = ways_here(lab)
     asked = Asked(seed, budget_left_s(result, budget_s), result.id)
     return Planned(lab, compared, asked, measured(result), quick=result.quick)
-
-
-def _own_campaign(lab: Lab) -> Any:
-    """The module of the procedure that measures such traffic in its own way; None: rates are searched."""
-    capture = lab.traffic.capture
-    asked = {"connections": lab.traffic.connections, "replay": capture.replay if capture else None}
-    name = next((name for name, wanted in asked.items() if wanted is not None), None)
-    return import_module(f"weir.procedures.{name}.campaign") if name is not None else None
-
-
-def _because(cases: Sequence[Case]) -> str:
-    """Why the first of those was given up that were."""
-    return next((f": {case.problem}" for case in cases if case.problem is not None), "")
 
 
 def _before(lab: Lab, location: str | None) -> Sequence[float]:

@@ -11,12 +11,11 @@ from datetime import datetime, timedelta
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from weir.procedures.order import BLOCKS, Order, Visit
+from weir.procedures.order import BLOCKS, Asked, Order, Visit
 
 if TYPE_CHECKING:
     from weir.lab import Lab
     from weir.lab.ways import Way
-    from weir.procedures.campaign import Asked
 
 SPREAD = 1.3
 """By how much a run may take longer, or shorter, than one before it."""
