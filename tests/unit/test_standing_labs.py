@@ -7,7 +7,7 @@ import importlib
 
 import pytest
 
-from bench import beside_linux
+from bench import bridged
 from bench.disturbed import CHAINS, TECHNOLOGIES
 from bench.own_pauses import lab_of_a_function_that_pauses
 from bench.pairs import SkipError
@@ -40,6 +40,6 @@ def _planned(lab: Lab, technology: str, chain_name: str) -> Topology:
 @pytest.mark.parametrize("bench", ["nat_nftables", "lb_nftables", "lb_ipvs"])
 def test_labs_of_benches_beside_linux_are_ones(bench: str, monkeypatch: pytest.MonkeyPatch) -> None:
     lacking = fabric.Refusal(missing="a machine of this kind", fix="")
-    monkeypatch.setattr(beside_linux, "refusal", lambda *_: lacking)
+    monkeypatch.setattr(bridged, "refusal", lambda *_: lacking)
     with pytest.raises(SkipError, match="a machine of this kind"):
         importlib.import_module(f"bench.{bench}").run()
