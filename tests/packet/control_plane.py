@@ -16,11 +16,17 @@ from scapy.packet import Packet as ScapyPacket
 from weir.fabric import namespace
 
 from . import pfcp_vectors as messages
+from .replay import Options
 
 N4 = "127.0.0.5"
 PORT = 8805
 SESSION_REPORT_REQUEST = 56
 LOOPBACK = 1  # its index in every namespace
+
+
+def upf(**more: int) -> tuple[str, Options]:
+    """A user plane function whose sessions an SMF sets up, in a chain."""
+    return "upf", {"sessions": 0, "sessions_max": 300, "n4_address": N4, **more}
 
 
 @contextmanager

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 
 import pytest
 from scapy.contrib.gtp import GTP_U_Header
@@ -13,29 +12,15 @@ from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
 
 from . import pfcp_vectors as messages
-from .control_plane import N4, ControlPlane, cause, element, network
+from .control_plane import N4, ControlPlane, cause, element
 from .frames import framed
 from .pfcp_vectors import Element, pfcp
-from .replay import Dropped, Forwarded, Options, Outcome, Replay, replay
+from .replay import Dropped, Forwarded, Outcome, Replay
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="makes a network namespace: run as root")
 
 N3, SERVER, UE = "192.0.2.1", "203.0.113.9", messages.UE
 ACCEPTED = 1
-UPF: tuple[str, Options] = ("upf", {"sessions": 0, "sessions_max": 300, "n4_address": N4})
-
-
-@pytest.fixture(scope="module")
-def netns() -> Iterator[str]:
-    with network() as name:
-        yield name
-
-
-@pytest.fixture
-def chain(netns: str) -> Iterator[Replay]:
-    with replay(UPF) as running:
-        running.listen("upf0", f"/run/netns/{netns}")
-        yield running
 
 
 def up(chain: Replay, teid: int) -> Outcome:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 
 import pytest
 from scapy.contrib.gtp import GTP_U_Header, GTPPDUSessionContainer
@@ -15,7 +14,7 @@ from scapy.packet import Packet as ScapyPacket
 from weir.protocol import DataPlaneError
 
 from . import pfcp_vectors as messages
-from .control_plane import N4, ControlPlane, cause, element, elements, network
+from .control_plane import ControlPlane, cause, element, elements, upf
 from .frames import framed
 from .pfcp_vectors import pfcp
 from .replay import Dropped, Forwarded, Options, Replay, replay
@@ -27,23 +26,6 @@ ACCEPTED, NO_RESOURCES, NOT_SUPPORTED = 1, 75, 76
 DNS, WEB = UDP(sport=53, dport=4000), TCP(sport=8042, dport=4001)
 DNS_UP, WEB_UP = UDP(sport=4000, dport=53), TCP(sport=4001, dport=80)
 GNB, OTHER_GNB = (messages.GNB, 77), (messages.OTHER_GNB, 78)
-
-
-@pytest.fixture(scope="module")
-def netns() -> Iterator[str]:
-    with network() as name:
-        yield name
-
-
-def upf(**more: int) -> tuple[str, Options]:
-    return "upf", {"sessions": 0, "sessions_max": 300, "n4_address": N4, **more}
-
-
-@pytest.fixture
-def chain(netns: str) -> Iterator[Replay]:
-    with replay(upf()) as running:
-        running.listen("upf0", f"/run/netns/{netns}")
-        yield running
 
 
 def down(chain: Replay, transport: ScapyPacket, source: str = SERVER, tos: int = 0) -> object:

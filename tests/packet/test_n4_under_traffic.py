@@ -21,7 +21,7 @@ from weir.protocol import DataPlaneClient
 from weir.protocol.traffic import TrafficConfigure
 
 from . import pfcp_vectors as messages
-from .control_plane import N4, ControlPlane, network
+from .control_plane import N4, ControlPlane
 from .one_function import Way, data_plane, running
 from .test_upf_sessions import STANDING, ends, streams
 
@@ -34,12 +34,6 @@ SESSIONS = 2000
 DURATION_NS = 1_500_000_000
 WINDOW = 32
 UE_FIRST = int.from_bytes(socket.inet_aton("10.50.0.1"), "big")
-
-
-@pytest.fixture(scope="module")
-def netns() -> Iterator[str]:
-    with network() as name:
-        yield name
 
 
 @pytest.fixture(scope="module")

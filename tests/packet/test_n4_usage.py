@@ -13,10 +13,10 @@ from scapy.contrib.pfcp import PFCP
 from scapy.layers.inet import IP, UDP
 
 from . import pfcp_vectors as messages
-from .control_plane import N4, ControlPlane, cause, element, elements, network
+from .control_plane import ControlPlane, cause, element, elements, upf
 from .frames import framed
 from .pfcp_vectors import Element, pfcp
-from .replay import Dropped, Options, Replay, replay
+from .replay import Dropped, Replay, replay
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="makes a network namespace: run as root")
 
@@ -24,23 +24,6 @@ N3, SERVER, UE = "192.0.2.1", "203.0.113.9", messages.UE
 ACCEPTED, CONDITIONAL_MISSING, INCORRECT, RULE_FAILURE, NO_RESOURCES, NOT_SUPPORTED = 1, 67, 69, 73, 75, 76
 BOTH, UPLINK = 31, 32
 IP_UDP_BYTES = 28
-
-
-@pytest.fixture(scope="module")
-def netns() -> Iterator[str]:
-    with network() as name:
-        yield name
-
-
-def upf(**more: int) -> tuple[str, Options]:
-    return "upf", {"sessions": 0, "sessions_max": 300, "n4_address": N4, **more}
-
-
-@pytest.fixture
-def chain(netns: str) -> Iterator[Replay]:
-    with replay(upf()) as running:
-        running.listen("upf0", f"/run/netns/{netns}")
-        yield running
 
 
 @pytest.fixture

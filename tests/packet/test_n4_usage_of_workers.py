@@ -17,7 +17,7 @@ from weir.protocol import DataPlaneClient
 from weir.protocol.traffic import TrafficConfigure
 
 from . import pfcp_vectors as messages
-from .control_plane import N4, ControlPlane, cause, element, network
+from .control_plane import N4, ControlPlane, cause, element
 from .one_function import Way, data_plane, running
 from .pfcp_vectors import Element, pfcp
 from .test_n4_usage import set_up, usage
@@ -31,12 +31,6 @@ pytestmark = [
 GNB_TEID_FIRST = 0x9000
 IP_BYTES = 128 - 14 - 4  # of a frame, without its Ethernet header and its check sequence
 BOTH = 31
-
-
-@pytest.fixture(scope="module")
-def netns() -> Iterator[str]:
-    with network() as name:
-        yield name
 
 
 @pytest.fixture(scope="module")

@@ -12,11 +12,11 @@ from scapy.packet import Packet as ScapyPacket
 
 from . import pfcp_vectors as messages
 from . import wireshark
-from .control_plane import ControlPlane, element, network
+from .control_plane import ControlPlane, element, network, upf
 from .frames import framed
 from .pfcp_vectors import pfcp
 from .replay import Forwarded, Options, replay
-from .test_n4_usage import set_up, up, upf
+from .test_n4_usage import set_up, up
 from .wireshark import dissected, over_udp
 
 pytestmark = [
