@@ -123,9 +123,10 @@ class ControlPlane:
         assert bytes(read) == answer
         return read
 
-    def associate(self) -> PFCP:
-        """Sets the association up."""
-        setup = pfcp.PFCPAssociationSetupRequest(IE_list=[messages.node(self.ip), messages.recovery()])
+    def associate(self, since_s: int = messages.RECOVERY_S) -> PFCP:
+        """Sets the association up, as an SMF that was started then."""
+        began = messages.recovery(since_s)
+        setup = pfcp.PFCPAssociationSetupRequest(IE_list=[messages.node(self.ip), began])
         return self.ask(None, setup)
 
 

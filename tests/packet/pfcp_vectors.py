@@ -31,8 +31,8 @@ def node(ip: str = SMF) -> Element:
     return pfcp.IE_NodeId(id_type="IPv4", ipv4=ip)
 
 
-def recovery() -> Element:
-    return pfcp.IE_RecoveryTimeStamp(timestamp=RECOVERY_S)
+def recovery(since_s: int = RECOVERY_S) -> Element:
+    return pfcp.IE_RecoveryTimeStamp(timestamp=since_s)
 
 
 def f_seid(ip: str, seid: int) -> Element:

@@ -20,7 +20,7 @@ from .replay import Dropped, Forwarded, Outcome, Replay
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="makes a network namespace: run as root")
 
 N3, SERVER, UE = "192.0.2.1", "203.0.113.9", messages.UE
-ACCEPTED = 1
+ACCEPTED, SESSION_NOT_FOUND = 1, 65
 
 
 def up(chain: Replay, teid: int) -> Outcome:
@@ -139,3 +139,50 @@ def test_what_is_malformed_is_ignored_or_refused_and_the_session_stays(netns: st
         assert isinstance(up(chain, teid), Forwarded)
         assert down(chain) == (messages.GNB, 77)
     assert counts(chain, "refused") == (len(refusals) + 1,)
+
+
+@pytest.mark.parametrize("released", [False, True], ids=["killed", "released"])
+def test_an_smf_that_was_started_again_and_numbers_anew_is_not_answered_as_before(
+    chain: Replay, netns: str, *, released: bool
+) -> None:
+    with ControlPlane(netns) as smf:
+        smf.associate()
+        first = element(smf.ask(0, messages.establishment()), pfcp.IE_FSEID).seid
+        if released:
+            smf.ask(None, pfcp.PFCPAssociationReleaseRequest(IE_list=[messages.node(smf.ip)]))
+        smf.sequence = 0
+        smf.associate(messages.RECOVERY_S + 99)
+        figures = chain.report("upf0").figures["chain"]
+        assert (figures["n4_associations"], figures["sessions"], figures["n4_repeated"]) == (1, 0, 0)
+        answer = smf.ask(0, messages.establishment(ue="10.46.0.2"))
+        assert cause(answer) == ACCEPTED
+        assert element(answer, pfcp.IE_FSEID).seid != first
+        assert chain.report("upf0").figures["chain"]["sessions"] == 1
+        user = IP(src=SERVER, dst="10.46.0.2") / UDP(sport=53, dport=4000) / b"for the other UE"
+        assert chain.send(framed(user), "inbound") == Dropped("gate_closed", "upf")
+
+
+def test_a_session_that_a_command_removed_is_not_the_next_one_of_its_ue(chain: Replay, netns: str) -> None:
+    with ControlPlane(netns) as smf:
+        smf.associate()
+        gone = element(smf.ask(0, messages.bearers()), pfcp.IE_FSEID).seid
+        chain.command("upf0", "sessions-remove", sessions=f"ue={UE}")
+        there = element(smf.ask(0, messages.bearers()), pfcp.IE_FSEID).seid
+        refused = smf.ask(gone, messages.one_flow_again())
+        assert cause(refused) == SESSION_NOT_FOUND
+        assert cause(smf.ask(gone, pfcp.PFCPSessionDeletionRequest())) == ACCEPTED
+        assert down(chain) == (messages.OTHER_GNB, 78)
+        assert cause(smf.ask(there, pfcp.PFCPSessionDeletionRequest())) == ACCEPTED
+        assert down(chain) == "unknown_ue"
+        figures = chain.report("upf0").figures["chain"]
+        assert (figures["sessions"], figures["n4_sessions"]) == (0, 0)
+
+
+def test_a_node_that_comes_from_where_another_one_was_has_one_association(chain: Replay, netns: str) -> None:
+    with ControlPlane(netns) as one, ControlPlane(netns, "127.0.0.10") as other:
+        one.associate()
+        other.associate()
+        assert chain.report("upf0").figures["chain"]["n4_associations"] == 2
+        as_other = pfcp.PFCPAssociationSetupRequest(IE_list=[messages.node(other.ip), messages.recovery()])
+        one.ask(None, as_other)
+        assert chain.report("upf0").figures["chain"]["n4_associations"] == 1

@@ -76,8 +76,8 @@ def _require_delays(result: Result) -> None:
 
     if next(iter(recorded(result)), None) is None:
         raise CommandError(
-            f"run {result.id} has no delays: it measured none, or none of its trials was valid; `weir latency"
-            f" {result.lab}` measures them",
+            f"run {result.id} has no delays: it measured none, or none of its trials was valid; a lab with"
+            " `measure: {latency: {}}` measures them",
             FAILED,
         )
 

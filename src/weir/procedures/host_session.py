@@ -54,6 +54,8 @@ from weir.results.result import Case, MachineBest, Result, Setup, Trial
 
 _LOOK_S = 0.2
 _READ_BYTES = 1 << 16
+LINE_BYTES = 16 << 20
+"""A longer line is none of a head's: what is read ends there."""
 
 
 class Channel:
@@ -89,10 +91,11 @@ class Channel:
 
     def _reading(self) -> None:
         rest = b""
-        while read := os.read(self._source, _READ_BYTES):
-            *whole, rest = (rest + read).split(b"\n")
-            for line in whole:
-                self._read.put(line.decode())
+        with suppress(OSError):  # a source that is closed is at its end
+            while (read := os.read(self._source, _READ_BYTES)) and len(rest) < LINE_BYTES:
+                *whole, rest = (rest + read).split(b"\n")
+                for line in whole:
+                    self._read.put(line.decode(errors="replace"))
         self._read.put(None)
         if not self._over:
             stop_signals.come()

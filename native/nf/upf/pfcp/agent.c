@@ -223,6 +223,15 @@ tell_version(struct pfcp_agent *agent, const struct pfcp_request *request)
 	return pfcp_end(response) ? response : NULL;
 }
 
+/* A setup that is numbered as the one before by who was started again since: not a repeated one. */
+static bool
+has_begun_anew(const struct pfcp_agent *agent, uint8_t association,
+	       const struct pfcp_request *request)
+{
+	return request->message == PFCP_ASSOCIATION_SETUP_REQUEST && association != PFCP_NOBODY &&
+	       agent->associations[association].recovery_time_s != request->recovery_time_s;
+}
+
 const struct pfcp_writer *
 pfcp_agent_take(struct pfcp_agent *agent, struct pfcp_peer from, struct pfcp_span message)
 {
@@ -256,7 +265,7 @@ pfcp_agent_take(struct pfcp_agent *agent, struct pfcp_peer from, struct pfcp_spa
 		return tell_version(agent, &request);
 	}
 	before = pfcp_replies_find(agent->replies, from, &request);
-	if (before != NULL) {
+	if (before != NULL && !has_begun_anew(agent, association, &request)) {
 		agent->counts.repeated++;
 		return before;
 	}
@@ -265,6 +274,9 @@ pfcp_agent_take(struct pfcp_agent *agent, struct pfcp_peer from, struct pfcp_spa
 		agent->counts.not_associated++;
 		return NULL;
 	}
+	if (request.message == PFCP_ASSOCIATION_SETUP_REQUEST ||
+	    request.message == PFCP_ASSOCIATION_RELEASE_REQUEST)
+		pfcp_replies_forget(agent->replies, from.ip);
 	/* Heartbeats can come from anybody, and do nothing that must not be done twice. */
 	response = request.message != PFCP_HEARTBEAT_REQUEST
 			   ? pfcp_replies_add(agent->replies, from, &request)

@@ -42,19 +42,22 @@ bool
 pfcp_associate(struct pfcp_agent *agent, struct pfcp_peer from, const struct pfcp_request *request,
 	       struct pfcp_fault *fault)
 {
-	uint8_t before = of_node(agent, request->node_id);
+	/* Both that node's, at whatever address, and that of whoever was at this one. */
+	const uint8_t before[] = {of_node(agent, request->node_id),
+				  pfcp_association_of(agent, from)};
 	struct pfcp_association *association;
+	uint8_t place;
 
-	if (before == PFCP_NOBODY)
-		before = pfcp_association_of(agent, from);
-	if (before != PFCP_NOBODY)
-		pfcp_dissociate(agent, before);
-	else
-		before = free_one(agent);
-	if (before == PFCP_NOBODY)
+	for (unsigned int i = 0; i < PFCP_COUNT(before); i++) {
+		if (before[i] != PFCP_NOBODY)
+			pfcp_dissociate(agent, before[i]);
+	}
+	place = free_one(agent);
+	if (place == PFCP_NOBODY)
 		return pfcp_fails(fault, PFCP_NO_RESOURCES, 0);
-	association = &agent->associations[before];
+	association = &agent->associations[place];
 	association->ip = from.ip;
+	association->recovery_time_s = request->recovery_time_s;
 	association->node_id_bytes = (uint16_t)request->node_id.bytes;
 	memcpy(association->node_id, request->node_id.at, request->node_id.bytes);
 	return true;
@@ -69,6 +72,6 @@ pfcp_dissociate(struct pfcp_agent *agent, uint8_t association)
 		if (session->up_seid != 0 && session->association == association)
 			pfcp_session_delete(agent, session);
 	}
-	pfcp_reports_forget(&agent->reports, agent->associations[association].ip);
+	pfcp_reports_forget(&agent->reports, association);
 	agent->associations[association].ip = 0;
 }

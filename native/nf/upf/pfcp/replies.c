@@ -11,7 +11,7 @@
 struct key {
 	uint32_t ip;
 	uint16_t port;
-	uint8_t message;
+	uint8_t message; /* 0: no reply is here */
 	uint8_t zero;
 	uint32_t sequence;
 	uint32_t zero_too;
@@ -26,7 +26,6 @@ struct reply {
 struct pfcp_replies {
 	struct weir_flow_table *by_key;
 	uint32_t next;
-	bool is_full;
 	struct reply reply[PFCP_REPLIES_MAX];
 };
 
@@ -82,11 +81,23 @@ pfcp_replies_add(struct pfcp_replies *replies, struct pfcp_peer from,
 	const uint32_t number = replies->next;
 	struct reply *reply = &replies->reply[number];
 
-	if (replies->is_full)
+	if (reply->key.message != 0)
 		weir_flow_table_take(replies->by_key, number);
 	reply->key = key_of(from, request);
 	weir_flow_table_put(replies->by_key, number);
 	replies->next = (number + 1) % PFCP_REPLIES_MAX;
-	replies->is_full |= replies->next == 0;
 	return &reply->response;
+}
+
+void
+pfcp_replies_forget(struct pfcp_replies *replies, uint32_t ip)
+{
+	for (uint32_t number = 0; number < PFCP_REPLIES_MAX; number++) {
+		struct key *key = &replies->reply[number].key;
+
+		if (key->message == 0 || key->ip != ip)
+			continue;
+		weir_flow_table_take(replies->by_key, number);
+		*key = (struct key){0};
+	}
 }

@@ -32,5 +32,8 @@ const struct pfcp_writer *pfcp_replies_find(const struct pfcp_replies *replies,
  */
 struct pfcp_writer *pfcp_replies_add(struct pfcp_replies *replies, struct pfcp_peer from,
 				     const struct pfcp_request *request);
+/* Those to that address are of no use any more: who is there begins, or ended, an association, and
+ * may number its requests anew. */
+void pfcp_replies_forget(struct pfcp_replies *replies, uint32_t ip);
 
 #endif

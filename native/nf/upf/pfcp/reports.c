@@ -52,10 +52,10 @@ end_report(struct pfcp_reports *reports, struct pfcp_report *report)
 }
 
 void
-pfcp_reports_forget(struct pfcp_reports *reports, uint32_t to_ip)
+pfcp_reports_forget(struct pfcp_reports *reports, uint8_t association)
 {
 	for (unsigned int i = 0; i < PFCP_REPORTS_MAX; i++) {
-		if (reports->report[i].tries > 0 && reports->report[i].to_ip == to_ip)
+		if (reports->report[i].tries > 0 && reports->report[i].association == association)
 			end_report(reports, &reports->report[i]);
 	}
 }
@@ -142,6 +142,7 @@ write_report(struct pfcp_agent *agent, const struct pfcp_session *session,
 {
 	report->sequence = agent->reports.sequence++ & 0xffffff;
 	report->to_ip = session->cp_ip;
+	report->association = session->association;
 	pfcp_begin(&report->message, PFCP_SESSION_REPORT_REQUEST, &session->cp_seid,
 		   report->sequence);
 	pfcp_put_number(&report->message, PFCP_IE_REPORT_TYPE, PFCP_REPORTS_USAGE, 1);

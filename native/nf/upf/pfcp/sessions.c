@@ -34,6 +34,14 @@ fails_to_apply(const struct pfcp_agent *agent, const struct upf_change *change, 
 	return pfcp_fails(fault, PFCP_RULE_FAILURE, ie);
 }
 
+/* Whether the function has it still: a command may have removed it, and the UE another one since.
+ */
+static bool
+stands(const struct pfcp_agent *agent, const struct pfcp_session *session)
+{
+	return agent->upf->sessions[place_of(agent, session)].teid == session->teid;
+}
+
 struct pfcp_session *
 pfcp_session_of(struct pfcp_agent *agent, uint8_t association, uint64_t seid)
 {
@@ -162,6 +170,8 @@ pfcp_session_modify(struct pfcp_agent *agent, struct pfcp_session *session,
 	struct upf_change change;
 	bool done;
 
+	if (!stands(agent, session))
+		return pfcp_fails(fault, PFCP_SESSION_NOT_FOUND, 0);
 	pfcp_rules_restore(session->kept, &rules);
 	/* They meant something when they came. */
 	done = pfcp_rules_mean(&rules, session->teid, &had, fault) &&
@@ -196,7 +206,8 @@ pfcp_session_delete(struct pfcp_agent *agent, struct pfcp_session *session)
 	unsigned int count;
 	struct pfcp_urr *urr = pfcp_kept_urrs(session->kept, &count);
 
-	apply(agent, UPF_REMOVE, &change);
+	if (stands(agent, session))
+		apply(agent, UPF_REMOVE, &change);
 	agent->counts.deleted++;
 	agent->told.count = 0;
 	for (unsigned int i = 0; i < count; i++)

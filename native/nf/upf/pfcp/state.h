@@ -27,6 +27,7 @@ struct pfcp_session {
 
 struct pfcp_association {
 	uint32_t ip; /* 0: there is none */
+	uint32_t recovery_time_s;
 	uint16_t node_id_bytes;
 	uint8_t node_id[PFCP_NODE_ID_BYTES_MAX];
 };
@@ -50,6 +51,7 @@ struct pfcp_dice {
 /* A Session Report Request. */
 struct pfcp_report {
 	uint8_t tries; /* 0: none is here */
+	uint8_t association;
 	uint32_t sequence, to_ip;
 	uint64_t again_ms;
 	struct pfcp_writer message;
@@ -127,8 +129,8 @@ void pfcp_reports_fini(struct pfcp_reports *reports);
 
 /* The session at that place has usage reporting rules, or none any more. */
 void pfcp_reports_follow(struct pfcp_agent *agent, uint32_t place, bool has_rules);
-/* Those to that peer are of no use any more. */
-void pfcp_reports_forget(struct pfcp_reports *reports, uint32_t to_ip);
+/* Those of sessions of that association are of no use any more. */
+void pfcp_reports_forget(struct pfcp_reports *reports, uint8_t association);
 /* What came is a response: to a report of ours, or false. */
 bool pfcp_reports_answered(struct pfcp_agent *agent, struct pfcp_peer from,
 			   const struct pfcp_header *header);
