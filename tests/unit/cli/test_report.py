@@ -100,7 +100,7 @@ def test_a_run_without_delays_gives_no_file_of_them_but_says_so(
     done = runner.invoke(app, ["report", OLD, "-f", name, "-o", str(file), "--store", store])
     assert (done.exit_code, file.exists()) == (1, False)
     assert f"run {OLD} has no delays" in done.stderr
-    assert "`weir latency" in done.stderr
+    assert "`measure: {latency: {}}` measures them" in done.stderr
 
 
 def test_json_on_standard_output_is_the_result_alone(store: str) -> None:

@@ -15,7 +15,7 @@ from weir.procedures.host_session import Channel
 
 @pytest.fixture(autouse=True)
 def _the_end_stops_no_test(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(host_session.stop_signals, "come", lambda: None)
+    monkeypatch.setattr("weir.fabric.stop_signals.come", lambda: None)
 
 
 def fed(words: bytes) -> Channel:
