@@ -208,6 +208,43 @@ elephants_go_below_as_far_as_there_is_room_and_mice_stay(void **state)
 	weir_chain_destroy(chain);
 }
 
+/* One more packet of that flow, which is below: its program forwards it. */
+static bool
+goes_below(const struct weir_offload *offload, struct weir_test_ipv4 what, bool has_wrong_checksum)
+{
+	struct rte_mbuf *packet;
+	unsigned int output;
+	bool forwarded;
+
+	what.src_port = 16;
+	what.dst_port = 1;
+	packet = weir_test_ipv4_packet(&what);
+	if (has_wrong_checksum)
+		rte_pktmbuf_mtod(packet, uint8_t *)[ETH_HLEN + 5] ^= 1; /* its identification */
+	forwarded = run_program(offload, packet, &output);
+	rte_pktmbuf_free(packet);
+	return forwarded;
+}
+
+static void
+what_the_fast_path_would_not_follow_goes_up(void **state)
+{
+	struct weir_offload *offload = loaded(8);
+	struct weir_chain *chain = chain_above(offload, 64);
+
+	(void)state;
+	pass(chain, offload, 16, 1 + ELEPHANT);
+	weir_flow_cache_flush(chain->flows);
+	assert_true(goes_below(offload, (struct weir_test_ipv4){0}, false));
+	assert_false(goes_below(offload, (struct weir_test_ipv4){0}, true));
+	assert_false(goes_below(offload, (struct weir_test_ipv4){.more_fragments = true}, false));
+	assert_false(goes_below(offload, (struct weir_test_ipv4){.option_bytes = 4}, false));
+	assert_false(goes_below(offload, (struct weir_test_ipv4){.tagged = true}, false));
+	assert_false(goes_below(offload, (struct weir_test_ipv4){.ttl = 1}, false));
+	assert_true(goes_below(offload, (struct weir_test_ipv4){.no_udp_checksum = true}, false));
+	weir_chain_destroy(chain);
+}
+
 static void
 what_was_counted_below_reaches_the_functions_when_an_entry_comes_up(void **state)
 {
@@ -259,6 +296,7 @@ main(void)
 		cmocka_unit_test(random_and_damaged_frames_with_random_changes_leave_as_without_it),
 		cmocka_unit_test(so_they_do_when_most_flows_find_no_entry),
 		cmocka_unit_test(elephants_go_below_as_far_as_there_is_room_and_mice_stay),
+		cmocka_unit_test(what_the_fast_path_would_not_follow_goes_up),
 		cmocka_unit_test(
 			what_was_counted_below_reaches_the_functions_when_an_entry_comes_up),
 		cmocka_unit_test(an_entry_that_carries_nothing_comes_up),
