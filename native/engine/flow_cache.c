@@ -134,89 +134,6 @@ offload_of(const struct weir_flow_cache *cache, const struct weir_flow_entry *en
 	return cache->offloads[entry->key.zero[0] - 1];
 }
 
-static void
-flush(struct weir_flow_cache *cache, struct weir_flow_entry *entry)
-{
-	uint64_t packets = 0, bytes = 0;
-
-	if (entry->offload_place != WEIR_OFFLOAD_NONE) {
-		struct weir_offload *offload = offload_of(cache, entry);
-
-		offload->kind->take_counts(offload, entry->offload_place, &packets, &bytes);
-		entry->used |= packets > 0;
-		if (packets > 0)
-			entry->offload_idle = 0;
-	}
-	packets += entry->packets;
-	bytes += entry->bytes;
-	if (packets == 0)
-		return;
-	for (unsigned int i = 0; i < entry->operation_count; i++) {
-		struct weir_counter *counter = entry->operations[i].counter;
-
-		weir_count(&counter->packets, packets);
-		weir_count(&counter->bytes, bytes);
-	}
-	entry->packets = 0;
-	entry->bytes = 0;
-}
-
-/* Back into software, with what it counted. */
-static void
-revoke(struct weir_flow_cache *cache, struct weir_flow_entry *entry)
-{
-	struct weir_offload *offload = offload_of(cache, entry);
-
-	if (entry->offload_place == WEIR_OFFLOAD_NONE)
-		return;
-	offload->kind->revoke(offload, entry->offload_place);
-	flush(cache, entry);
-	offload->kind->free_place(offload, entry->offload_place);
-	entry->offload_place = WEIR_OFFLOAD_NONE;
-	weir_count(&offload->flows, -(uint64_t)1);
-	weir_count(&offload->revoked, 1);
-}
-
-static void
-put_below(struct weir_offload *offload, struct weir_flow_entry *entry)
-{
-	enum weir_offload_refusal refusal = WEIR_OFFLOAD_FAILED;
-
-	if (entry->has_effects)
-		refusal = WEIR_OFFLOAD_EFFECT;
-	else if (entry->verdict != WEIR_FORWARD)
-		refusal = WEIR_OFFLOAD_DROPS;
-	else
-		entry->offload_place = offload->kind->put(offload, entry, &refusal);
-	if (entry->offload_place != WEIR_OFFLOAD_NONE) {
-		entry->offload_idle = 0;
-		weir_count(&offload->flows, 1);
-		weir_count(&offload->put, 1);
-	} else if ((entry->offload_refused & 1 << refusal) == 0) {
-		entry->offload_refused |= 1 << refusal;
-		weir_count(&offload->refused[refusal], 1);
-	}
-}
-
-/* An entry's turn: elephants go down, those that fell silent come up. */
-static void
-flush_in_turn(struct weir_flow_cache *cache, struct weir_flow_entry *entry)
-{
-	struct weir_offload *offload = offload_of(cache, entry);
-	const uint32_t packets = entry->packets;
-
-	flush(cache, entry);
-	if (likely(offload == NULL))
-		return;
-	if (entry->offload_place == WEIR_OFFLOAD_NONE) {
-		/* Those with effects count their packets elsewhere. */
-		if (packets >= offload->packets_min || (entry->has_effects && entry->used))
-			put_below(offload, entry);
-	} else if (entry->offload_idle++ >= WEIR_OFFLOAD_IDLE_FLUSHES) {
-		revoke(cache, entry);
-	}
-}
-
 void
 weir_flow_cache_flush(struct weir_flow_cache *cache)
 {
@@ -230,10 +147,11 @@ weir_flow_cache_flush_some(struct weir_flow_cache *cache, uint32_t parts)
 
 	for (uint32_t i = 0; i < RTE_MIN(share, cache->capacity); i++) {
 		uint32_t number = cache->next_flushed;
+		struct weir_flow_entry *entry = &cache->entries[number];
 
 		cache->next_flushed = number + 1 == cache->capacity ? 0 : number + 1;
 		if (cache->stage_counts[number] != 0)
-			flush_in_turn(cache, &cache->entries[number]);
+			weir_flow_entry_turn(entry, offload_of(cache, entry));
 	}
 }
 
@@ -243,15 +161,21 @@ weir_flow_cache_flush_for(struct weir_flow_cache *cache,
 {
 	if (cache == NULL)
 		return;
-	for (uint32_t place = invalidation->first; place != 0; place = link_at(cache, place)->next)
-		flush(cache, &cache->entries[(place - 1) / cache->stages]);
+	for (uint32_t place = invalidation->first; place != 0;
+	     place = link_at(cache, place)->next) {
+		struct weir_flow_entry *entry = &cache->entries[(place - 1) / cache->stages];
+
+		weir_flow_entry_flush(entry, offload_of(cache, entry));
+	}
 }
 
 static void
 forget(struct weir_flow_cache *cache, uint32_t number)
 {
-	revoke(cache, &cache->entries[number]);
-	flush(cache, &cache->entries[number]);
+	struct weir_flow_entry *entry = &cache->entries[number];
+
+	weir_flow_entry_revoke(entry, offload_of(cache, entry));
+	weir_flow_entry_flush(entry, offload_of(cache, entry));
 	for (unsigned int i = 0; i < cache->stage_counts[number]; i++)
 		take_out(cache, link_of(cache, number, i));
 	weir_flow_table_take(cache->table, number);
