@@ -15,7 +15,8 @@ from scapy.packet import Packet as ScapyPacket
 
 from weir.fabric import namespace
 
-from . import pfcp_vectors as messages
+from . import pfcp_messages as messages
+from . import pfcp_usage_messages as metering
 from .replay import Options
 
 N4 = "127.0.0.5"
@@ -92,7 +93,7 @@ class ControlPlane:
 
     def accept(self, report: PFCP, up_seid: int) -> None:
         """Says that it has the report."""
-        self._socket.send(messages.of_session(up_seid, report.seq, messages.report_taken()))
+        self._socket.send(messages.of_session(up_seid, report.seq, metering.report_taken()))
 
     def tell_all(self, many: Sequence[bytes]) -> list[bytes]:
         """Sends them all, then takes as many answers. TimeoutError: there were fewer."""

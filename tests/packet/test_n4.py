@@ -11,10 +11,10 @@ from scapy.contrib.pfcp import PFCP
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
 
-from . import pfcp_vectors as messages
+from . import pfcp_messages as messages
 from .control_plane import N4, ControlPlane, cause, element
 from .frames import framed
-from .pfcp_vectors import Element, pfcp
+from .pfcp_messages import Element, pfcp
 from .replay import Dropped, Forwarded, Outcome, Replay
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="makes a network namespace: run as root")

@@ -13,10 +13,10 @@ from scapy.packet import Packet as ScapyPacket
 
 from weir.protocol import DataPlaneError
 
-from . import pfcp_vectors as messages
+from . import pfcp_messages as messages
 from .control_plane import ControlPlane, cause, element, elements, upf
 from .frames import framed
-from .pfcp_vectors import pfcp
+from .pfcp_messages import pfcp
 from .replay import Dropped, Forwarded, Options, Replay, replay
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="makes a network namespace: run as root")

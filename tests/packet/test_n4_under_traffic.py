@@ -20,7 +20,7 @@ from weir.measure.accounting import balance, seen
 from weir.protocol import DataPlaneClient
 from weir.protocol.traffic import TrafficConfigure
 
-from . import pfcp_vectors as messages
+from . import pfcp_messages as messages
 from .control_plane import N4, ControlPlane
 from .one_function import Way, data_plane, running
 from .test_upf_sessions import STANDING, ends, streams

@@ -12,10 +12,11 @@ from scapy.contrib.gtp import GTP_U_Header
 from scapy.contrib.pfcp import PFCP
 from scapy.layers.inet import IP, UDP
 
-from . import pfcp_vectors as messages
+from . import pfcp_messages as messages
+from . import pfcp_usage_messages as metering
 from .control_plane import ControlPlane, cause, element, elements, upf
 from .frames import framed
-from .pfcp_vectors import Element, pfcp
+from .pfcp_messages import Element, pfcp
 from .replay import Dropped, Replay, replay
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="makes a network namespace: run as root")
@@ -79,18 +80,18 @@ def usage(message: PFCP, trigger: str) -> list[tuple[int, int, int, int]]:
 
 
 def test_each_report_has_the_bytes_since_the_last_one(chain: Replay, smf: ControlPlane) -> None:
-    seid, teid = set_up(smf, messages.metered())
+    seid, teid = set_up(smf, metering.metered())
     up(chain, teid, 100)
     up(chain, teid, 60)
     down(chain, 1400)
-    assert usage(smf.ask(seid, messages.query(BOTH, UPLINK)), "IMMER") == [
+    assert usage(smf.ask(seid, metering.query(BOTH, UPLINK)), "IMMER") == [
         (BOTH, 0, 160, 1400),
         (UPLINK, 0, 160, 0),
     ]
     down(chain, 500)
-    assert usage(smf.ask(seid, messages.query(BOTH)), "IMMER") == [(BOTH, 1, 0, 500)]
+    assert usage(smf.ask(seid, metering.query(BOTH)), "IMMER") == [(BOTH, 1, 0, 500)]
     up(chain, teid, 80)
-    assert usage(smf.ask(seid, messages.without_uplink_usage()), "TERMR") == [(UPLINK, 1, 80, 0)]
+    assert usage(smf.ask(seid, metering.without_uplink_usage()), "TERMR") == [(UPLINK, 1, 80, 0)]
     up(chain, teid, 70)
     down(chain, 71)
     deleted = smf.ask(seid, pfcp.PFCPSessionDeletionRequest())
@@ -100,14 +101,14 @@ def test_each_report_has_the_bytes_since_the_last_one(chain: Replay, smf: Contro
 
 
 def test_all_rules_are_queried_by_a_flag(chain: Replay, smf: ControlPlane) -> None:
-    seid, teid = set_up(smf, messages.metered())
+    seid, teid = set_up(smf, metering.metered())
     up(chain, teid, 100)
     all_of_them = pfcp.PFCPSessionModificationRequest(IE_list=[pfcp.IE_PFCPSMReqFlags(QUARR=1)])
     assert usage(smf.ask(seid, all_of_them), "IMMER") == [(BOTH, 0, 100, 0), (UPLINK, 0, 100, 0)]
 
 
 def test_what_is_dropped_is_not_measured(chain: Replay, smf: ControlPlane) -> None:
-    message = messages.metered()
+    message = metering.metered()
     message.IE_list.append(messages.flow_qer(41, 5, dl="CLOSED"))
     for one in message.IE_list:
         if isinstance(one, pfcp.IE_CreatePDR):
@@ -115,16 +116,16 @@ def test_what_is_dropped_is_not_measured(chain: Replay, smf: ControlPlane) -> No
     seid, teid = set_up(smf, message)
     up(chain, teid, 100)
     down(chain, 1400, dropped="gate_closed")
-    assert usage(smf.ask(seid, messages.query(BOTH)), "IMMER") == [(BOTH, 0, 100, 0)]
+    assert usage(smf.ask(seid, metering.query(BOTH)), "IMMER") == [(BOTH, 0, 100, 0)]
 
 
 def test_a_threshold_that_is_passed_is_reported_unasked_and_begins_anew(
     chain: Replay, smf: ControlPlane
 ) -> None:
-    seid, teid = set_up(smf, messages.metered())
+    seid, teid = set_up(smf, metering.metered())
     up(chain, teid, 900)
     down(chain, 1400)
-    assert usage(smf.ask(seid, messages.query(BOTH)), "IMMER") == [(BOTH, 0, 900, 1400)]
+    assert usage(smf.ask(seid, metering.query(BOTH)), "IMMER") == [(BOTH, 0, 900, 1400)]
     up(chain, teid, 100)
     report = smf.report()
     assert report.seid == messages.CP_SEID
@@ -132,7 +133,7 @@ def test_a_threshold_that_is_passed_is_reported_unasked_and_begins_anew(
     assert usage(report, "VOLTH") == [(UPLINK, 0, 1000, 0)]
     smf.accept(report, seid)
     up(chain, teid, 999)
-    assert usage(smf.ask(seid, messages.query(BOTH)), "IMMER") == [(BOTH, 1, 1099, 0)]
+    assert usage(smf.ask(seid, metering.query(BOTH)), "IMMER") == [(BOTH, 1, 1099, 0)]
     up(chain, teid, 30)
     report = smf.report()
     assert usage(report, "VOLTH") == [(UPLINK, 1, 1029, 0)]
@@ -147,7 +148,7 @@ def test_a_threshold_that_is_passed_is_reported_unasked_and_begins_anew(
 
 
 def test_thresholds_of_a_rule_can_be_changed_while_it_measures(chain: Replay, smf: ControlPlane) -> None:
-    seid, teid = set_up(smf, messages.metered())
+    seid, teid = set_up(smf, metering.metered())
     up(chain, teid, 500)
     lower = [pfcp.IE_URR_Id(id=UPLINK), pfcp.IE_VolumeThreshold(TOVOL=1, total=400)]
     changed = pfcp.PFCPSessionModificationRequest(IE_list=[pfcp.IE_UpdateURR(IE_list=lower)])
@@ -158,14 +159,14 @@ def test_thresholds_of_a_rule_can_be_changed_while_it_measures(chain: Replay, sm
 
 
 def test_several_rules_of_a_direction_count_for_one(chain: Replay, smf: ControlPlane) -> None:
-    message = messages.metered()
+    message = metering.metered()
     dns = messages.pdr(22, 10, messages.core(messages.sdf(messages.DNS, 1)), 12, urrs=(BOTH, UPLINK))
     message.IE_list.append(dns)
     seid, _ = set_up(smf, message)
     down(chain, 100)  # DNS
     user = IP(src=SERVER, dst=UE) / UDP(sport=54, dport=4000) / bytes(72)
     assert not isinstance(chain.send(framed(user), "inbound"), Dropped)
-    assert usage(smf.ask(seid, messages.query(BOTH, UPLINK)), "IMMER") == [
+    assert usage(smf.ask(seid, metering.query(BOTH, UPLINK)), "IMMER") == [
         (BOTH, 0, 0, 200),
         (UPLINK, 0, 0, 100),
     ]
@@ -192,26 +193,26 @@ PERIOD = pfcp.IE_MeasurementPeriod(period=60)
 def test_what_a_rule_cannot_obey_is_refused_and_named(
     chain: Replay, smf: ControlPlane, more: Sequence[Any], expected: tuple[int, int]
 ) -> None:
-    refused(chain, smf, messages.metered(messages.urr(BOTH, *more), uplink=(BOTH,)), expected)
+    refused(chain, smf, metering.metered(metering.urr(BOTH, *more), uplink=(BOTH,)), expected)
 
 
 @pytest.mark.parametrize(
     ("rule", "expected"),
     [
-        pytest.param(messages.urr(BOTH, volume=False), (INCORRECT, 62), id="measures nothing"),
-        pytest.param(messages.urr(BOTH, volume_quota=1), (NOT_SUPPORTED, 37), id="reports at a quota"),
-        pytest.param(messages.urr(BOTH, periodic_reporting=1), (CONDITIONAL_MISSING, 64), id="which period"),
-        pytest.param(messages.urr(BOTH, volume_threshold=1), (CONDITIONAL_MISSING, 31), id="which volume"),
+        pytest.param(metering.urr(BOTH, volume=False), (INCORRECT, 62), id="measures nothing"),
+        pytest.param(metering.urr(BOTH, volume_quota=1), (NOT_SUPPORTED, 37), id="reports at a quota"),
+        pytest.param(metering.urr(BOTH, periodic_reporting=1), (CONDITIONAL_MISSING, 64), id="which period"),
+        pytest.param(metering.urr(BOTH, volume_threshold=1), (CONDITIONAL_MISSING, 31), id="which volume"),
         pytest.param(
-            messages.urr(BOTH, duration=True, time_threshold=1), (CONDITIONAL_MISSING, 32), id="which time"
+            metering.urr(BOTH, duration=True, time_threshold=1), (CONDITIONAL_MISSING, 32), id="which time"
         ),
-        pytest.param(messages.urr(BOTH + 1), (RULE_FAILURE, 81), id="another rule"),
+        pytest.param(metering.urr(BOTH + 1), (RULE_FAILURE, 81), id="another rule"),
     ],
 )
 def test_a_rule_that_lacks_what_it_needs_is_refused_and_named(
     chain: Replay, smf: ControlPlane, rule: Element, expected: tuple[int, int]
 ) -> None:
-    refused(chain, smf, messages.metered(rule, uplink=(BOTH,)), expected)
+    refused(chain, smf, metering.metered(rule, uplink=(BOTH,)), expected)
 
 
 def refused(chain: Replay, smf: ControlPlane, message: Element, expected: tuple[int, int]) -> None:
@@ -220,7 +221,7 @@ def refused(chain: Replay, smf: ControlPlane, message: Element, expected: tuple[
     assert (cause(answer), element(answer, pfcp.IE_OffendingIE).type) == expected
     down(chain, 100, dropped="unknown_ue")
     for _ in range(3):  # and what it would have counted in is free
-        seid, _ = set_up(smf, messages.metered())
+        seid, _ = set_up(smf, metering.metered())
         assert cause(smf.ask(seid, pfcp.PFCPSessionDeletionRequest())) == ACCEPTED
 
 
@@ -228,7 +229,7 @@ def test_without_room_for_what_they_count_sessions_are_refused(netns: str) -> No
     with replay(upf(rules_max=3)) as chain, ControlPlane(netns) as smf:
         chain.listen("upf0", f"/run/netns/{netns}")
         smf.associate()
-        four = [messages.urr(number) for number in range(1, 5)]
-        answer = smf.ask(0, messages.metered(*four, uplink=(1, 2), downlink=(3, 4)))
+        four = [metering.urr(number) for number in range(1, 5)]
+        answer = smf.ask(0, metering.metered(*four, uplink=(1, 2), downlink=(3, 4)))
         assert (cause(answer), element(answer, pfcp.IE_OffendingIE).type) == (NO_RESOURCES, 6)
-        set_up(smf, messages.metered(*four[:3], uplink=(1, 2), downlink=(3,)))
+        set_up(smf, metering.metered(*four[:3], uplink=(1, 2), downlink=(3,)))

@@ -16,10 +16,10 @@ from weir.measure.accounting import balance, seen
 from weir.protocol import DataPlaneClient
 from weir.protocol.traffic import TrafficConfigure
 
-from . import pfcp_vectors as messages
+from . import pfcp_usage_messages as metering
 from .control_plane import N4, ControlPlane, cause, element
 from .one_function import Way, data_plane, running
-from .pfcp_vectors import Element, pfcp
+from .pfcp_messages import Element, pfcp
 from .test_n4_usage import set_up, usage
 from .test_upf_sessions import DURATION_NS, GNB, STANDING, TEID_FIRST, ends, streams
 
@@ -63,8 +63,8 @@ def configuration(way: Way) -> dict[str, Any]:
 
 def session(number: int) -> Element:
     """Of the UE of that number, with one usage reporting rule of both directions."""
-    rule = messages.urr(BOTH)
-    message = messages.metered(rule, uplink=(BOTH,), downlink=(BOTH,))
+    rule = metering.urr(BOTH)
+    message = metering.metered(rule, uplink=(BOTH,), downlink=(BOTH,))
     inside = [one for group in message.IE_list if isinstance(one := group, pfcp.IE_Compound)]
     while inside:
         one = inside.pop()
@@ -103,7 +103,7 @@ def test_reports_of_all_sessions_have_every_byte_that_was_forwarded(
         client.start_traffic({one["id"]: 2_000 for one in offered}, DURATION_NS, 50_000_000)
         while (result := client.traffic_result(50)) is None:
             for number, seid in seids.items():
-                add(number, smf.ask(seid, messages.query(BOTH)), "IMMER")
+                add(number, smf.ask(seid, metering.query(BOTH)), "IMMER")
         after = seen(client.ledger(), ())
         for number, seid in seids.items():
             answer = smf.ask(seid, pfcp.PFCPSessionDeletionRequest())

@@ -10,11 +10,12 @@ import pytest
 from scapy.layers.inet import IP, TCP, UDP
 from scapy.packet import Packet as ScapyPacket
 
-from . import pfcp_vectors as messages
+from . import pfcp_messages as messages
+from . import pfcp_usage_messages as metering
 from . import wireshark
 from .control_plane import ControlPlane, element, network, upf
 from .frames import framed
-from .pfcp_vectors import pfcp
+from .pfcp_messages import pfcp
 from .replay import Forwarded, Options, replay
 from .test_n4_usage import set_up, up
 from .wireshark import dissected, over_udp
@@ -35,9 +36,9 @@ def test_answers_and_reports_of_n4(tmp_path: Path) -> None:
         chain.listen("upf0", f"/run/netns/{netns}")
         sent = [bytes(smf.associate())]
         refused = smf.ask(0, messages.establishment(pfcp.IE_CreateFAR))
-        seid, teid = set_up(smf, messages.metered())
+        seid, teid = set_up(smf, metering.metered())
         up(chain, teid, 900)
-        queried = smf.ask(seid, messages.query(31, 32))
+        queried = smf.ask(seid, metering.query(31, 32))
         up(chain, teid, 1100)
         reported = smf.report()
         smf.accept(reported, seid)
