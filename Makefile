@@ -43,7 +43,7 @@ build/.packages-dev: packages.apt packages-dev.apt tools/install-packages | buil
 	@mkdir -p build && touch $@
 
 .venv/.ready: requirements.lock pyproject.toml src/weir/__init__.py | build/.packages
-	@echo "weir: virtual environment, with the Python packages of requirements.lock: one to three minutes"
+	@echo "weir: virtual environment, with the Python packages of requirements.lock; some minutes"
 	@if [ -x .venv/bin/python ]; then tools/choose-python .venv/bin/python; \
 		else chosen=$$(tools/choose-python) && "$$chosen" -m venv .venv; fi
 	@.venv/bin/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
@@ -77,7 +77,7 @@ rally: .venv/.ready-rally ## Rally with rally-openstack, for weir verify's suite
 native: build/.packages ## build weir-dp, the data plane, and weir-lean
 	@tools/configure build --buildtype=release
 	@ninja -C build -n native/weir-dp native/weir-lean | grep -q 'no work to do' || \
-		echo "weir: native build: one to four minutes"
+		echo "weir: native build; some minutes"
 	@ninja -C build --quiet native/weir-dp native/weir-lean
 
 .PHONY: setup

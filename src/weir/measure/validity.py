@@ -24,7 +24,7 @@ from weir.measure.counting import ENOUGH_SHARE, Counting
 from weir.measure.tester import Stream
 from weir.protocol.traffic_results import TrafficResult
 from weir.results import slices
-from weir.results.slices import HOST, SLOWED, Had
+from weir.results.slices import HOST, SLOWED, SLOWED_HOW, Had
 
 SHORTFALL_RATIO = 0.001
 STRETCH_RATIO = 0.01
@@ -165,7 +165,7 @@ def _disturbed(counted: Counting, wanted_s: float, lasted_s: float) -> list[Faul
         ]
     by = slices.takers(counted.left_out, lasted_s * US_PER_S)
     (core, most), had = max(by.items(), key=lambda item: item[1].us, default=((0, HOST), Had()))
-    slowed = f"core {core} was slowed by a neighbour or a lower clock"
+    slowed = f"core {core} was {SLOWED_HOW}"
     who = slowed if most == SLOWED else f"{slices.named(most, had.threads)} had core {core}"
     return [
         Fault(

@@ -12,7 +12,7 @@ from weir.base.si import US_PER_S
 from weir.report import numbers, rates, summary
 from weir.results import slices
 from weir.results.result import Result, Trial, slowness
-from weir.results.slices import HOST, SLOWED, Had
+from weir.results.slices import HOST, SLOWED, SLOWED_HOW, Had
 
 NOISY_LEFT_OUT = 0.01
 """Of the time of all trials; less is left out on any machine."""
@@ -31,7 +31,7 @@ TAKERS = 4
 AWAY_HEAD = ("core", "who had it", "most of it in", "there", "in all", "of the trials' time", "in trials")
 AWAY_LINES = 20
 """Of them on the page."""
-_NOT_PROGRAMS = {HOST: "the host", SLOWED: "slowed by a neighbour or a lower clock"}
+_NOT_PROGRAMS = {HOST: "the host", SLOWED: SLOWED_HOW}
 
 
 def headline(result: Result) -> str | None:
@@ -66,7 +66,7 @@ def lost_to(ran: Sequence[Trial]) -> str:
         return "was left out"
     most = max(found, key=lambda by: found[by].us)
     if most == SLOWED:
-        return "was left out, most since cores were slowed by a neighbour or a lower clock"
+        return f"was left out, most since cores were {SLOWED_HOW}"
     return f"was taken by others, most by {slices.named(most, found[most].threads)}"
 
 

@@ -15,6 +15,7 @@ DISTURBED_SHARE = 0.5
 """Of the time of trials: with more left out, since others had a core, what rests on them is disturbed."""
 HOST, SLOWED = "host", "slowed"
 """Had a core, as trials record it, without being a program here."""
+SLOWED_HOW = "slowed by a neighbour or a lower clock"
 _THREAD = re.compile(r" \((\d+)\)$")
 
 

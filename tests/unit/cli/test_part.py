@@ -143,11 +143,13 @@ def test_the_time_expected_is_that_of_earlier_runs_of_the_same_lab_here(
     last = runner.invoke(app, [*words, "--dry-run"]).stdout.splitlines()[-1]
     assert last.endswith("expected to take 1 to 3 min, by the last 2 runs of this lab here")
     monkeypatch.setattr("os.getloadavg", lambda: (1.24, 0.0, 0.0))
-    last = runner.invoke(app, [*words, "--dry-run"]).stdout.splitlines()[-1]
-    assert re.search(
-        r"; (longer|several times as long) beside the programs that run here now \(load 1\.2 on \d+ CPUs; "
-        r"`weir doctor` names them\)$",
-        last,
-    )
+    for cpus, how in ((2, "several times as long"), (8, "longer")):
+        with monkeypatch.context() as machine:
+            machine.setattr("os.sched_getaffinity", lambda _, cpus=cpus: set(range(cpus)))
+            last = runner.invoke(app, [*words, "--dry-run"]).stdout.splitlines()[-1]
+        assert last.endswith(
+            f"; {how} beside the programs that run here now (load 1.2 on {cpus} CPUs; "
+            "`weir doctor` names them)"
+        )
     planned = json.loads(runner.invoke(app, [*words, "--dry-run", "--json"]).stdout)
     assert planned["expected_range_s"] == [round(100 / 1.3), round(120 * 1.3)]
