@@ -91,17 +91,20 @@ demo: setup ## the main job: labs/switching, quick; table here, HTML report in r
 
 # --- quality ------------------------------------------------------------------------------------------------
 
+TOOK := $(PYTHON) -m tools.took
+
 .PHONY: test
-test: ## lint, types, C tests and those of Python that are quick, twelve minutes; what was skipped, and why, comes last
+test: ## lint, types, C tests and those of Python that are quick, about twelve minutes; what was skipped, and why, and how long it took, come last
 	@rm -f $(MESON_JUNIT) $(PYTEST_JUNIT)
-	@status=0; { $(MAKE) --no-print-directory --jobs=2 --output-sync=target lint test-native && \
+	@status=0; begun=$$(date +%s); { $(MAKE) --no-print-directory --jobs=2 --output-sync=target lint test-native && \
 		$(MAKE) --no-print-directory test-python; } || status=$$?; \
-		tools/skipped $(MESON_JUNIT) $(PYTEST_JUNIT); exit $$status
+		tools/skipped $(MESON_JUNIT) $(PYTEST_JUNIT); $(TOOK) "make test" $$begun || true; exit $$status
 
 .PHONY: test-long
-test-long: ## the tests of Python that take their time: `make test test-long` is what CI runs; half an hour
+test-long: ## the tests of Python that take their time: `make test test-long` is what CI runs; about half an hour
 	@rm -f $(LONG_JUNIT)
-	@status=0; $(MAKE) --no-print-directory test-python-long || status=$$?; tools/skipped $(LONG_JUNIT); exit $$status
+	@status=0; begun=$$(date +%s); $(MAKE) --no-print-directory test-python-long || status=$$?; \
+		tools/skipped $(LONG_JUNIT); $(TOOK) "make test-long" $$begun || true; exit $$status
 
 .PHONY: test-levels
 test-levels: build/.packages-dev ## C tests of builds for x86-64-v2, v3 and v4, on processors of no more than that level; minutes
@@ -138,9 +141,10 @@ test-python-long: setup build/.packages-dev .venv/.ready-dev
 	$(call both-ways,long and not slow,$(LONG_JUNIT))
 
 .PHONY: test-vm
-test-vm: setup build/.packages-dev .venv/.ready-dev ## virtual machines that are booted, reset and migrated; ten minutes where KVM does not work
+test-vm: setup build/.packages-dev .venv/.ready-dev ## virtual machines that are booted, reset and migrated, or tenants' instances; ten minutes where KVM does not work
 	@$(WEIR) image build
-	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_vm.py tests/smoke/test_migration.py
+	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_vm.py tests/smoke/test_migration.py \
+		tests/smoke/test_cloud_machines.py
 
 .PHONY: test-functions
 test-functions: setup build/.packages-dev .venv/.ready-dev ## functions of the user's own behind each switch, programs of DPDK too; a minute
@@ -149,7 +153,7 @@ test-functions: setup build/.packages-dev .venv/.ready-dev ## functions of the u
 
 .PHONY: test-ray
 test-ray: setup build/.packages-dev .venv/.ready-ray ## hosts that are namespaces with a Ray node each: killed heads and hosts; minutes
-	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_on_hosts.py
+	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_on_hosts.py tests/smoke/test_spanning_on_ray.py
 
 .PHONY: test-tenants
 test-tenants: setup build/.packages-dev .venv/.ready-dev ## sixty-four tenants of a cloud that send at once; minutes

@@ -20,12 +20,14 @@ MEMORY_MB = 1024  # one weir-dp and one testpmd, which does not start without hu
 
 def main(argv: list[str]) -> int:
     """Runs the benches. 0 when all ran or were skipped with a reason, 1 if the build or one of them
-    fails, 2 for an unknown name."""
+    fails, 2 for an unknown name. A target that is missed, or of which nothing can be told, changes nothing of
+    that: it is said in the bench's line."""
     parser = argparse.ArgumentParser(
         prog="python -m bench",
         description="Side by side with peers: a line `name ratio min max n` each, with its target, and JSON "
         "in build/bench/, from which `python -m tools.benches` makes the tables of README and "
-        "docs/design/benches.md. Brings the native builds up to date first.",
+        "docs/design/benches.md. A target is met, MISSED or not told: that is no failure and no success, and "
+        "none of the three changes the exit code. Brings the native builds up to date first.",
         epilog=f"Environment: {VARIABLE} is the path of Pktgen-DPDK 23.06.1, for generator-pktgen; "
         "L3FWD of DPDK's example l3fwd (absent: that of Debian's dpdk-doc is built); FASTCLICK of "
         "FastClick's click; with _BUILD behind it, how that was compiled.",

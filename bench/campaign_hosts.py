@@ -24,7 +24,7 @@ from tests.waiting_hosts.campaign import FRAMES, TOOK
 from weir.fabric.offer import offer
 
 SETUPS, WAIT_S = 2, 1.0
-PAIRS = 3
+PAIRS = 5
 TARGET = 1.8
 _LONGEST_S = 600.0
 

@@ -7,10 +7,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from bench import builds
+from bench.conditions import machine
 
 
 def _none() -> str:
     return "no peer: a limit that is asked for"
+
+
+def _linux() -> str:
+    return f"the kernel's, Linux {machine().kernel}"
 
 
 def _same() -> str:
@@ -44,7 +49,9 @@ class Bench:
     both_builds: bool = False
     """Ours is measured a second time, compiled for what the distribution compiles its peer for."""
     headline: bool = False
-    """In README's table."""
+    """A main one: README says what came of it."""
+    shares: str | None = None
+    """The bench whose measurement this one looks at, if that has just been made."""
 
 
 _NEW_FLOWS = "40,000 rules, each packet a new flow"
@@ -70,6 +77,7 @@ BENCHES = {
         "generator_fields",
         "Weir's generator without `fields`: a random five-tuple a packet beside 1,024 flows, 64 B, null "
         "port, one core",
+        _same,
     ),
     "generator-pktgen": Bench(
         "generator_pktgen",
@@ -80,6 +88,7 @@ BENCHES = {
     "generator-trex": Bench(
         "generator_trex",
         "TRex's published 14.4 Mpps a core with one changing field, on a card; ours 64 B on a null port",
+        lambda: "not run here: a figure that its makers publish",
     ),
     "ledger": Bench("ledger", "l2fwd without the ledger, null port", _same, headline=True),
     "l2fwd-macswap": Bench(
@@ -124,13 +133,17 @@ BENCHES = {
     "nat-10m": Bench("nat_10m", "l3fwd, 10,000,000 flows, functions alone, cycles a packet", _same),
     "nat-new-sessions": Bench("nat_new_sessions", "1,000,000 new mappings a second of one core"),
     "nat-nftables": Bench(
-        "nat_nftables", "nftables' NAT with connection tracking, 10,000 flows, behind one Linux bridge"
+        "nat_nftables",
+        "nftables' NAT with connection tracking, 10,000 flows, behind one Linux bridge",
+        _linux,
     ),
     "lb-nftables": Bench(
-        "lb_nftables", "nftables' hash with connection tracking, 10,000 flows, behind one Linux bridge"
+        "lb_nftables",
+        "nftables' hash with connection tracking, 10,000 flows, behind one Linux bridge",
+        _linux,
     ),
     "lb-ipvs": Bench(
-        "lb_ipvs", "IP Virtual Server with Maglev's hash, 10,000 flows, behind one Linux bridge"
+        "lb_ipvs", "IP Virtual Server with Maglev's hash, 10,000 flows, behind one Linux bridge", _linux
     ),
     "upf-64k": Bench("upf_64k", "l3fwd, 65,536 flows, the same packets without tunnels", _same),
     "upf-960k": Bench("upf_960k", "l3fwd, 960,000 flows, the same packets without tunnels", _same),
@@ -142,13 +155,18 @@ BENCHES = {
         headline=True,
     ),
     "firewall-classifier": Bench(
-        "firewall_classifier", f"rte_acl; {_NEW_FLOWS}, no sessions", _rte_acl, both_builds=True
+        "firewall_classifier",
+        f"rte_acl; {_NEW_FLOWS}, no sessions",
+        _rte_acl,
+        both_builds=True,
+        shares="firewall-new-flows",
     ),
     "firewall-10k-flows": Bench(
         "firewall_10k_flows",
         "rte_acl; 40,000 rules, 10,000 flows of which ours has the sessions",
         _rte_acl,
         both_builds=True,
+        shares="firewall-new-flows",
     ),
     "firewall-40k-rules": Bench("firewall_40k_rules", "the classifier at 1,000 rules; ours at 40,000", _same),
     "firewall-500k-rules": Bench(
@@ -211,7 +229,9 @@ BENCHES = {
         headline=True,
     ),
     "own-pauses": Bench("own_pauses", "what a function carries that pauses by itself", _same, headline=True),
-    "repeat": Bench("repeat", "labs/switching --quick, ten runs against their own medians", headline=True),
+    "repeat": Bench(
+        "repeat", "labs/switching --quick, ten runs against their own medians", _same, headline=True
+    ),
     "bring-up": Bench(
         "bring_up",
         "Mininet, 16 functions under Linux bridges",
@@ -229,6 +249,17 @@ BENCHES = {
         "store_100k",
         "a limit that is asked for: a store of 100,000 trials listed and filtered in 1 s",
         ours=_PYTHON,
+    ),
+    "serve-pages": Bench(
+        "serve_pages",
+        "limits that are asked for: of five years of nightly runs any page in 1 s, and in 300 KB compressed",
+        ours=_PYTHON,
+    ),
+    "serve-cost": Bench(
+        "serve_cost",
+        "the generator, and the tester's latency, on one core while server and reader of pages are stopped; "
+        "ours while pages are read",
+        _same,
     ),
     "campaign-hosts": Bench(
         "campaign_hosts",
@@ -249,8 +280,10 @@ BENCHES = {
     "host-threads": Bench(
         "host_threads", "limits that are asked for: a thread waits 100 ms at most, a grace period of RCU 1 s"
     ),
-    "stage-cycles": Bench("lean_stages", "cycles of the whole path; ours those of its stages together"),
-    "lean-ipc": Bench("lean_ipc", "the IPC of the stages together, each weighted with its cycles"),
+    "stage-cycles": Bench(
+        "lean_stages", "cycles of the whole path; ours those of its stages together", _same
+    ),
+    "lean-ipc": Bench("lean_ipc", "the IPC of the stages together, each weighted with its cycles", _same),
     "crossover": Bench("crossover", "the pipeline, chain A, 10,000 flows, cycles a packet", _same),
     "explain-planted": Bench("explain_planted", "limits that were planted; ours those that are named"),
     "lean-injection": Bench("lean_injection", "the slowdown that was asked for"),

@@ -14,7 +14,7 @@ from weir import fabric, plan
 from weir.lab.tenants import Tenant, TenantFunction, TenantsFile
 from weir.plan.cloud import cloud_steps, cloud_topology
 
-TENANTS = {4: 5, 64: 2}
+TENANTS = {4: 5, 64: 5}
 """How many, and how often they are built."""
 UP_LIMIT_S = {4: 5.0, 64: 60.0}
 DOWN_LIMIT_S = 20.0

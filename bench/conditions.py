@@ -23,6 +23,7 @@ MEASURED = (
     "src",
     "tests/private_data_plane.py",
     "tests/ray_cluster.py",
+    "tests/served_pages.py",
     "tests/simulated",
     "tests/waiting_hosts",
 )

@@ -12,7 +12,7 @@ from bench.pairs import Line, line
 
 MILLIONS = 10
 LIMIT_BYTES = 4.0 * 2**30
-ROUNDS = 3
+ROUNDS = 5
 
 
 def run() -> Line:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 import statistics
 
-from bench.pairs import Line, of_ratios
+from bench.pairs import Line, one_figure
 from bench.search import searched, seeds_of
 from tests.simulated.device import HOST_STALLS, Response, StallKind
 from weir.lab.measure import Measure
@@ -49,9 +49,10 @@ def run() -> Line:
     worst = [errors(seed) for seed in seeds]
     every = [error for pair in worst for error in pair]
     greatest = max(every)
-    return of_ratios(
+    return one_figure(
         "disturbed-devices",
-        [ERROR_MAX / greatest],
+        ERROR_MAX / greatest,
+        n=DEVICES,
         target=1.0,
         detail={
             "error_percent_max": 100 * greatest,

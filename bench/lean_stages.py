@@ -38,6 +38,7 @@ def run() -> Line:
         min=ratios[0],
         max=ratios[-1],
         n=len(ratios),
+        pairs=tuple(ratios),
         target=0.95,
         detail={"chain": CHAIN, "cycles_per_packet": result.later.chain.cycles_per_packet.median},
     )

@@ -6,8 +6,10 @@ tester the virtio-user end, a packed ring of 1024, and the other core. So the sy
 Whatever the tester sends comes back on the same wire; what it sent and did not get back is the system's loss.
 
 The systems take turns, the other at rest: how many packets a second come back at full load, then searches for
-NDR and PDR as of a lab, up to somewhat more than that. `refused_share_…` is of the packets at full load that
-found the ring full: where it is near 0, the tester was the limit, not the system.
+NDR and PDR as of a lab, up to somewhat more than that. A pair at full load during which other programs or the
+host had one of the two cores is taken again; `pairs_again` and `pairs_dropped` in the detail count these.
+`refused_share_…` is of the packets at full load that found the ring full: where it is near 0, the tester was
+the limit, not the system.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from typing import Literal
 from bench.data_plane import MEMORY_MB, weir_dp
 from bench.hugepages import hugepages
 from bench.pairs import PAIRS, Line, SkipError, of_ratios
+from bench.undisturbed import OTHERS_SHARE_MAX, Onlookers, Pairs, onlookers, undisturbed_pairs
 from weir.lab.measure import Goal, Measure, TrialOptions
 from weir.measure.search import search
 from weir.measure.tester import Counter, Traffic
@@ -34,7 +37,7 @@ from weir.protocol.tester import DataPlaneTester
 from weir.protocol.traffic import TrafficConfigure
 
 CORE, TESTER_CORE = 1, 0
-ROUNDS = 3  # of searches
+ROUNDS = 6  # of searches: one more than an interval of the median needs
 FULL_S = 0.3
 SEARCH_S = 20.0
 ABOVE = 1.2  # of what comes back at full load: the highest load tried
@@ -50,12 +53,19 @@ System = Callable[[str], AbstractContextManager[Turn]]
 """Given the device arguments of its end; what it gives lets it forward inside the `with`, and not outside."""
 
 
+@dataclass(frozen=True)
+class Full:
+    """One run at full load."""
+
+    pps: float
+    refused_share: float
+
+
 @dataclass
 class Found:
     """Of one system, a figure a round."""
 
-    full_pps: list[float] = field(default_factory=list)
-    refused_share: list[float] = field(default_factory=list)
+    full: list[Full]
     ndr_pps: list[float | None] = field(default_factory=list)
     pdr_pps: list[float | None] = field(default_factory=list)
 
@@ -98,7 +108,6 @@ def compared(
     name: str, systems: Sequence[System], traffic: Callable[[str], TrafficConfigure], *, target: float
 ) -> list[Line]:
     """Ratios of the first system to the second: at full load, NDR and PDR. `traffic`: from and to a port."""
-    found = [Found() for _ in systems]
     with hugepages(len(systems) * MEMORY_MB + 2 * MEMORY_MB), ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="weir-bench-")))
         sockets = [folder / f"{index}.sock" for index in range(len(systems))]
@@ -107,16 +116,28 @@ def compared(
             for system, socket in zip(systems, sockets, strict=True)
         ]
         tester = stack.enter_context(_tester(sockets, turns))
+        others = stack.enter_context(onlookers(CORE, TESTER_CORE))
         for index in range(len(systems)):
             with turns[index]():
                 _wait_until_forwarding(tester, traffic(_port(index)))
-        for step, rounds in ((_full_load, PAIRS), (_search, ROUNDS)):
-            for number in range(rounds):
-                order = range(len(systems)) if number % 2 == 0 else reversed(range(len(systems)))
-                for index in order:
-                    with turns[index]():
-                        step(tester, _port(index), traffic(_port(index)), found[index])
-    return list(_lines(name, found, target))
+
+        def at_full_load(index: int) -> tuple[Full, float]:
+            with turns[index]():
+                return full_load(tester, traffic(_port(index)), others)
+
+        full = undisturbed_pairs(lambda: at_full_load(0), lambda: at_full_load(1), PAIRS)
+        if not full.taken:
+            raise SkipError(
+                f"others had a core in each of {full.again} pairs, more than {OTHERS_SHARE_MAX:.0%} of its "
+                "time: end what runs beside, or take a machine that is quiet"
+            )
+        found = [Found([pair[index] for pair in full.taken]) for index in range(len(systems))]
+        for number in range(ROUNDS):
+            order = range(len(systems)) if number % 2 == 0 else reversed(range(len(systems)))
+            for index in order:
+                with turns[index]():
+                    _search(tester, _port(index), traffic(_port(index)), found[index])
+    return list(_lines(name, found, full, others.refused, target))
 
 
 @contextmanager
@@ -182,14 +203,17 @@ def _wait_until_forwarding(client: DataPlaneClient, config: TrafficConfigure) ->
             raise SkipError(f"nothing comes back on {config.streams[0].port} within {FORWARDING_S:.0f} s")
 
 
-def _full_load(client: DataPlaneClient, _port: str, config: TrafficConfigure, found: Found) -> None:
+def full_load(client: DataPlaneClient, config: TrafficConfigure, others: Onlookers) -> tuple[Full, float]:
+    """What comes back, and which share of the time others had a core."""
     tester = DataPlaneTester(client)
     tester.configure_traffic(config)
     tester.run({0: 0}, FULL_S / 2, 0.1)  # whatever happens once
+    others.begin()
     result = tester.run({0: 0}, FULL_S, 0.1)
+    share = others.share(result)
     (stream,) = result.streams
-    found.full_pps.append(stream.delivered / (result.tx_duration_ns / 1e9))
-    found.refused_share.append(stream.tx_refused / stream.offered)
+    pps = stream.delivered / (result.tx_duration_ns / 1e9)
+    return Full(pps, stream.tx_refused / stream.offered), share
 
 
 def _search(client: DataPlaneClient, port: str, config: TrafficConfigure, found: Found) -> None:
@@ -208,38 +232,48 @@ def _search(client: DataPlaneClient, port: str, config: TrafficConfigure, found:
         on_trial=lambda _trial: None,
         sleep=client.wait,
     )
-    high_pps = ABOVE * median(found.full_pps)
+    high_pps = ABOVE * median(one.pps for one in found.full)
     deadline = time.monotonic() + SEARCH_S
     ndr, pdr = search(runner, MEASURE, (LOWEST * high_pps, high_pps), clock=time.monotonic, deadline=deadline)
     found.ndr_pps.append(ndr.load_pps)
     found.pdr_pps.append(pdr.load_pps)
 
 
-def _lines(name: str, found: Sequence[Found], target: float) -> Iterator[Line]:
+def _lines(
+    name: str, found: Sequence[Found], full: Pairs[Full], refused: str | None, target: float
+) -> Iterator[Line]:
     ours, peer = found
-    shares = {
-        "refused_share_ours": median(ours.refused_share),
-        "refused_share_peer": median(peer.refused_share),
+    besides: dict[str, object] = {
+        "refused_share_ours": median(one.refused_share for one in ours.full),
+        "refused_share_peer": median(one.refused_share for one in peer.full),
         "rounds_without_ndr": _without(ours.ndr_pps, peer.ndr_pps),
         "rounds_without_pdr": _without(ours.pdr_pps, peer.pdr_pps),
+        "pairs_again": full.again,
+        "pairs_dropped": full.dropped,
+        **({"others_unknown": refused} if refused is not None else {}),
     }
-    for suffix, figure in (("", "full_pps"), ("-ndr", "ndr_pps"), ("-pdr", "pdr_pps")):
-        taken = [
-            (one, other)
-            for one, other in zip(getattr(ours, figure), getattr(peer, figure), strict=True)
-            if one and other
-        ]
+    figures = {
+        "": [(one.pps, other.pps) for one, other in full.taken],
+        "-ndr": _both(ours.ndr_pps, peer.ndr_pps),
+        "-pdr": _both(ours.pdr_pps, peer.pdr_pps),
+    }
+    for suffix, taken in figures.items():
         if not taken:
             continue  # `rounds_without` of the line at full load says so
         detail = {
             "ours_median_pps": median(one for one, _ in taken),
             "peer_median_pps": median(other for _, other in taken),
-            **shares,
+            **besides,
         }
         ratios = [one / other for one, other in taken]
         yield of_ratios(f"{name}{suffix}", ratios, target=target, detail=detail)
 
 
+def _both(ours: Sequence[float | None], peer: Sequence[float | None]) -> list[tuple[float, float]]:
+    """Of the rounds in which both searches found one."""
+    return [(one, other) for one, other in zip(ours, peer, strict=True) if one and other]
+
+
 def _without(ours: Sequence[float | None], peer: Sequence[float | None]) -> int:
     """Rounds in which the search of one of both was irregular."""
-    return sum(not (one and other) for one, other in zip(ours, peer, strict=True))
+    return len(ours) - len(_both(ours, peer))

@@ -93,6 +93,7 @@ def line(points: Sequence[Point]) -> Line:
         min=min(near),
         max=max(near),
         n=len(near),
+        pairs=tuple(near),
         target=TARGET,
         detail={
             "predicted_to_measured": {

@@ -77,7 +77,7 @@ def _line(name: str, cpus: dict[int, str]) -> Line:
 def _begun(store: Path) -> None:
     """Waits until the campaign is at its point: its host says so by a run."""
     from tests.waiting_hosts.campaign import stored
-    from weir.store.database import StoreError
+    from weir.store.connection import StoreError
     from weir.store.store import Store
 
     until_s = time.monotonic() + _READY_S

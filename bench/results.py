@@ -11,7 +11,7 @@ from pathlib import Path
 from bench import builds
 from bench.catalogue import Bench
 from bench.conditions import ROOT, here
-from bench.pairs import Line, SkipError, Spread
+from bench.pairs import Line, SkipError, Spread, Verdict
 
 OUTPUT = ROOT / "build" / "bench"
 
@@ -35,7 +35,7 @@ def _lines(run: Callable[[], Line | Sequence[Line]]) -> list[Line]:
 
 
 def _beside(line: Line, other: Line) -> Line:
-    spread = Spread(other.ratio, other.min, other.max, other.n)
+    spread = Spread(other.ratio, other.min, other.max, other.n, pairs=other.pairs)
     return replace(line, generic=spread, detail={**line.detail, "generic_detail": other.detail})
 
 
@@ -43,11 +43,15 @@ def save(bench: Bench, name: str, lines: Sequence[Line], *, took_s: float, folde
     """Writes a file a line in place of all that the bench has left before."""
     _forget(name, folder)
     for line in lines:
-        spread = {field: getattr(line, field) for field in ("ratio", "min", "max", "n")}
+        spread = {field: getattr(line, field) for field in ("ratio", "min", "max", "n", "pairs")}
         generic = None if line.generic is None else asdict(line.generic)
-        verdict = {"target": line.target, "met": line.met, "generic": generic}
+        verdict = {"target": line.target, "verdict": _verdict(line), "generic": generic}
         head = {"name": line.name, **spread, **verdict, **_circumstances(bench, name)}
         _write(folder / f"{line.name}.json", head | {"took_s": round(took_s, 1), "detail": line.detail})
+
+
+def _verdict(line: Line) -> Verdict | None:
+    return None if line.target is None else line.verdict(line.target)
 
 
 def save_skipped(bench: Bench, name: str, reason: str, *, folder: Path = OUTPUT) -> None:

@@ -40,8 +40,8 @@ def run() -> Line:
     for name, ports in WIRES.items():
         with weir_dp(*CORES) as client:
             resolution_ns = 1e9 / client.hello().tsc_hz
-            _configure(client, ports)
-            found[name] = [_p50_ns(client) for _ in range(REPEATS)]
+            configure(client, ports)
+            found[name] = [p50_ns(client) for _ in range(REPEATS)]
     better = min(found, key=lambda name: min(found[name]))
     made = line(
         "self-loop-floor",
@@ -54,14 +54,17 @@ def run() -> Line:
     return made
 
 
-def _configure(client: DataPlaneClient, ports: Sequence[dict[str, Any]]) -> None:
+def configure(
+    client: DataPlaneClient, ports: Sequence[dict[str, Any]], cores: tuple[int, int] = CORES
+) -> None:
+    """A tester's two ends on these cores, and a wire between them."""
     client.configure(
         Configure.model_validate(
             {
                 "ports": list(ports),
                 "areas": [
-                    {"name": "generator", "core": CORES[0], "kind": "generator", "port": "left"},
-                    {"name": "receiver", "core": CORES[1], "kind": "receiver", "port": "right"},
+                    {"name": "generator", "core": cores[0], "kind": "generator", "port": "left"},
+                    {"name": "receiver", "core": cores[1], "kind": "receiver", "port": "right"},
                 ],
             }
         )
@@ -69,7 +72,8 @@ def _configure(client: DataPlaneClient, ports: Sequence[dict[str, Any]]) -> None
     client.configure_traffic(stream("left", frame_bytes=64, flows=1, to="right"))
 
 
-def _p50_ns(client: DataPlaneClient) -> float:
+def p50_ns(client: DataPlaneClient) -> float:
+    """Of one trial at a light load."""
     client.start()
     client.start_traffic({0: LOAD_PPS}, round(SECONDS * 1e9), 10**8, DelayWanted(settle_ns=10**8))
     latency = sent(client).streams[0].latency

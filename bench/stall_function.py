@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from bench.pairs import Line, line
+from bench.pairs import Line, one_figure
 from bench.stalls import by_function
 
 
 def run() -> Line:
     """Long polls of the function, of these and what was taken for the host's."""
     long_polls, stall = by_function()
-    found = line("stall-function", [(long_polls, long_polls + stall.host_count)], target=1.0, unit="stalls")
-    found.detail.update(stall.model_dump())
-    return found
+    stalls = long_polls + stall.host_count
+    detail = {"ours_stalls": long_polls, "peer_stalls": stalls, **stall.model_dump()}
+    return one_figure("stall-function", long_polls / stalls, n=stalls, target=1.0, detail=detail)

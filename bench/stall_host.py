@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from bench.pairs import Line, line
+from bench.pairs import Line, one_figure
 from bench.stalls import STALLS, by_host
 
 
 def run() -> Line:
     """Share that is told so."""
     stall = by_host()
-    found = line("stall-host", [(min(stall.host_count, STALLS), STALLS)], target=0.95, unit="stalls")
-    found.detail.update(stall.model_dump())
-    return found
+    share = min(stall.host_count, STALLS) / STALLS
+    return one_figure("stall-host", share, n=STALLS, target=0.95, detail=stall.model_dump())

@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from bench.pairs import Line, SkipError, of_ratios
@@ -84,21 +86,30 @@ def fill(path: Path, original: Result) -> int:
     """A new store with as many copies of the run as have TRIALS together; how many."""
     trials = sum(len(case.trials) + len(case.curve) for _, case in original.cases())
     copies = math.ceil(TRIALS / trials)
-    with Store(path) as store, store.session(writing=True) as session:
-        add_run(session, original, [])
-    with sqlite3.connect(path) as connection:
-        connection.execute("PRAGMA journal_mode=OFF")
-        connection.execute("PRAGMA synchronous=OFF")
-        for table, keys in KEYS.items():
-            _copy(connection, f"weir_{table}", keys, copies)
+    with copied(path, original, copies) as connection:
         connection.execute(
             "UPDATE weir_run SET id = id || '-' || number, lab = 'lab' || (number / :step % :labs),"
             " host = 'host' || (number / :step % :hosts), started_s = 1767225600 + number / :step * :day",
             {"step": STEP, "labs": LABS, "hosts": HOSTS, "day": DAY_S},
         )
+    return copies
+
+
+@contextmanager
+def copied(
+    path: Path, original: Result, copies: int, tables: Iterable[str] = KEYS
+) -> Iterator[sqlite3.Connection]:
+    """A new store in which rows of these tables are there so often; the body makes them differ."""
+    with Store(path) as store, store.session(writing=True) as session:
+        add_run(session, original, [])
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA journal_mode=OFF")
+        connection.execute("PRAGMA synchronous=OFF")
+        for table in tables:
+            _copy(connection, f"weir_{table}", KEYS[table], copies)
+        yield connection
         connection.execute("ANALYZE")
     connection.close()
-    return copies
 
 
 def _copy(connection: sqlite3.Connection, table: str, keys: tuple[str, ...], copies: int) -> None:

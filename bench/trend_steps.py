@@ -9,7 +9,7 @@ import statistics
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.pairs import Line, SkipError
+from bench.pairs import Line, SkipError, one_figure
 from bench.store_100k import newest_run
 from weir.comparison.levels import levels
 from weir.results.result import Result
@@ -70,4 +70,4 @@ def _noise(result: Result) -> NDArray[np.float64]:
 
 
 def _line(name: str, ratio: float, detail: dict[str, object]) -> Line:
-    return Line(ratio=ratio, min=ratio, max=ratio, n=HISTORIES, name=name, target=1.0, detail=detail)
+    return one_figure(name, ratio, n=HISTORIES, target=1.0, detail=detail)

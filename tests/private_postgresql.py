@@ -31,7 +31,7 @@ def server() -> Iterator[str]:
     where = programs()
     if where is None:
         pytest.skip("no PostgreSQL server: install Debian's postgresql")
-    pytest.importorskip("psycopg", reason="no driver: pip install 'weir[postgresql]'")
+    pytest.importorskip("psycopg", reason="no driver: make setup")
     home = Path(tempfile.mkdtemp(prefix="weir-pg-", dir="/tmp"))
     as_user = _ordinary_user(home)
     data = home / "data"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Ray cluster of hosts that are namespaces: each node has a network, processes, a temporary folder and
-Weir's folder of its own. No dashboard, no usage statistics; a token is asked for, and all is encrypted."""
+"""A Ray cluster of hosts that are namespaces: each node has a network, processes, mounts, a temporary folder
+and Weir's folder of its own. No dashboard, no usage statistics; a token is asked for, all is encrypted."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from tests.namespaced_hosts import OWN_NAMESPACES
 from weir.results.host_offer import HostOffer
 
 ROOT = Path(__file__).parents[1]
@@ -164,7 +165,8 @@ class RayCluster:
 
     def _inside(self, number: int) -> list[str]:
         pinned = ["taskset", "-c", self._cpus[number]] if number in self._cpus else []
-        return ["ip", "netns", "exec", self._name(number), *pinned]
+        own = ["unshare", "--mount", "sh", "-c", OWN_NAMESPACES, "sh"]
+        return ["ip", "netns", "exec", self._name(number), *own, *pinned]
 
     @staticmethod
     def _ip(*words: str) -> None:

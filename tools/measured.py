@@ -25,6 +25,7 @@ from weir.procedures.tenants.section_paper import checks
 from weir.procedures.tenants.section_steps import costs
 from weir.report import doubts, legend, noise, numbers, rates, render, summary
 from weir.results.result import Result
+from weir.results.trial import left_out_s
 
 ROOT = Path(__file__).resolve().parents[1]
 PICTURE = ROOT / "docs" / "pictures" / "report.png"
@@ -68,7 +69,7 @@ def with_lines(text: str, lines: Iterable[str]) -> str:
 def main_table(result: Result) -> Iterator[str]:
     """Markdown: rates and ratios, and where stands what the run itself says against them."""
     yield from table(result)
-    out_s, whole_s = noise.left_out_s(list(summary.trials(result)))
+    out_s, whole_s = left_out_s(list(summary.trials(result)))
     noisy = noise.sentences(result)
     quiet = f"{out_s / whole_s:.0%} of the time of its trials does not count" if whole_s else ""
     said = f"Its machine was noisy{f': {quiet}' if quiet else ''}. " if noisy else ""
@@ -197,6 +198,8 @@ def table(result: Result) -> Iterator[str]:
     bounds = "≥, ≤: at least, at most, since the tester was a limit. "
     if any("; a trial: " in cell for by_frame in cells.values() for cell in by_frame.values()):
         bounds += "A trial: one of the same case carried that without loss, perhaps in a better state. "
+    if any("; a trial lost " in cell for by_frame in cells.values() for cell in by_frame.values()):
+        bounds += "A trial lost: a valid one of the same case lost so much of less load. "
     if any(" S ×" in cell for by_frame in cells.values() for cell in by_frame.values()):
         bounds += "S behind a ratio: of rounds in a slower state than the rates. "
     flags = " ".join(f"{letter}: {text.partition(':')[0]}." for letter, text in used.items())
@@ -232,9 +235,15 @@ def _cell(row: summary.Row) -> str:
 
 
 def _contradicted(row: summary.Row) -> str:
-    """ "; a trial: 2.400": what a valid one of the same case carried without loss, where that is far more."""
+    """ "; a trial: 2.400": what a valid one of the same case carried without loss, where that is far more;
+    "; a trial lost 5 % of 0.200": what one lost of far less."""
     most_pps = doubts.contradicted_pps(row.throughput, row.case)
-    return "" if most_pps is None else f"; a trial: {numbers.mpps(most_pps)}"
+    worst = doubts.lost_below(row.throughput, row.case)
+    said = "" if most_pps is None else f"; a trial: {numbers.mpps(most_pps)}"
+    if worst is not None:
+        share = numbers.share(worst.counted_loss_ratio)
+        said += f"; a trial lost {share} of {numbers.mpps(worst.intended_load_pps)}"
+    return said
 
 
 def photograph(page: str, picture: Path) -> None:

@@ -36,7 +36,8 @@ port_to_json(const struct weir_port *port)
 
 	weir_port_stats(port, &stats);
 	return json_pack(
-		"{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:I, s:o}",
+		"{s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:I, s:I, "
+		"s:o}",
 		"name", port->name, "rx_packets", (json_int_t)stats.device.ipackets, "rx_bytes",
 		(json_int_t)stats.device.ibytes, "tx_packets", (json_int_t)stats.device.opackets,
 		"tx_bytes", (json_int_t)stats.device.obytes, "rx_missed",
@@ -45,8 +46,8 @@ port_to_json(const struct weir_port *port)
 		(json_int_t)stats.rx_too_long, "rx_unread", (json_int_t)stats.rx_unread,
 		"rx_unfinished", (json_int_t)stats.rx_unfinished, "tx_too_long",
 		(json_int_t)stats.tx_too_long, "tx_down", (json_int_t)stats.tx_down, "gone",
-		weir_port_gone(port), "foreign", (json_int_t)weir_port_foreign(port->id),
-		"timestamps", weir_timestamps_json(port));
+		weir_port_gone(port), "foreign", (json_int_t)weir_port_foreign(port->id), "signals",
+		(json_int_t)weir_port_signals(port->id), "timestamps", weir_timestamps_json(port));
 }
 
 static json_t *

@@ -55,7 +55,9 @@ static inline uint32_t
 number_of(const struct dispatcher *dispatcher, const struct weir_headers *headers,
 	  const struct rte_mbuf *packet, enum weir_direction direction)
 {
-	if (dispatcher->nf != NULL && headers->network == WEIR_NETWORK_IPV4)
+	if (dispatcher->nf != NULL &&
+	    (headers->network == WEIR_NETWORK_IPV4 ||
+	     (headers->network == WEIR_NETWORK_IPV6 && dispatcher->nf->steers_ipv6)))
 		return dispatcher->nf->steer(dispatcher->state, headers, packet, direction);
 	return hash_of(headers, packet);
 }

@@ -12,9 +12,6 @@
 #ifndef WEIR_ENGINE_FLOW_CACHE_H
 #define WEIR_ENGINE_FLOW_CACHE_H
 
-#include <assert.h>
-#include <stddef.h>
-
 #include "flow_entry.h"
 #include "nf.h"
 

@@ -26,6 +26,8 @@ weir_option_type_name(enum weir_option_type type)
 		return "ipv4";
 	case WEIR_OPTION_PREFIX:
 		return "prefix";
+	case WEIR_OPTION_PREFIX6:
+		return "prefix6";
 	case WEIR_OPTION_TEXT:
 		return "text";
 	case WEIR_OPTION_FILE:
@@ -63,6 +65,9 @@ accepted(const struct weir_option *option, char *text, size_t size)
 	case WEIR_OPTION_PREFIX:
 		snprintf(text, size, "an IPv4 prefix such as 192.0.2.0/24, without host bits");
 		break;
+	case WEIR_OPTION_PREFIX6:
+		snprintf(text, size, "an IPv6 prefix such as 2001:db8::/64, without host bits");
+		break;
 	case WEIR_OPTION_TEXT:
 		snprintf(text, size, "text of at most %d bytes", WEIR_OPTION_TEXT_BYTES - 1);
 		break;
@@ -72,30 +77,54 @@ accepted(const struct weir_option *option, char *text, size_t size)
 	}
 }
 
-bool
-weir_prefix_parse(const char *text, struct weir_prefix *prefix)
+/* An address of that family, and the length behind its slash; without one, all of it. */
+static bool
+parse_prefix(int family, const char *text, void *address, uint8_t *length)
 {
+	const unsigned long most = family == AF_INET ? 32 : 128;
 	const char *slash = strchr(text, '/');
-	char address[INET_ADDRSTRLEN];
+	char alone[INET6_ADDRSTRLEN];
+	unsigned long bits = most;
 	char *end = NULL;
-	unsigned long length = 32;
 
 	if (slash == NULL)
 		slash = text + strlen(text);
 	else if (slash[1] < '0' || slash[1] > '9')
 		return false;
 	else
-		length = strtoul(slash + 1, &end, 10);
-	if ((*slash != '\0' && *end != '\0') || length > 32 ||
-	    (size_t)(slash - text) >= sizeof(address))
+		bits = strtoul(slash + 1, &end, 10);
+	if ((*slash != '\0' && *end != '\0') || bits > most ||
+	    (size_t)(slash - text) >= sizeof(alone))
 		return false;
-	snprintf(address, sizeof(address), "%.*s", (int)(slash - text), text);
-	if (inet_pton(AF_INET, address, &prefix->address) != 1)
+	snprintf(alone, sizeof(alone), "%.*s", (int)(slash - text), text);
+	*length = (uint8_t)bits;
+	return inet_pton(family, alone, address) == 1;
+}
+
+bool
+weir_prefix_parse(const char *text, struct weir_prefix *prefix)
+{
+	uint8_t length;
+
+	if (!parse_prefix(AF_INET, text, &prefix->address, &length))
 		return false;
 	prefix->length = length;
 	prefix->mask = length == 0 ? 0 : htonl(UINT32_MAX << (32 - length));
 	prefix->given = true;
 	return (prefix->address & ~prefix->mask) == 0;
+}
+
+bool
+weir_prefix6_parse(const char *text, struct weir_prefix6 *prefix)
+{
+	if (!parse_prefix(AF_INET6, text, prefix->address, &prefix->length))
+		return false;
+	prefix->given = true;
+	for (unsigned int bit = prefix->length; bit < 128; bit++) {
+		if ((prefix->address[bit / 8] & 0x80 >> bit % 8) != 0)
+			return false;
+	}
+	return true;
 }
 
 static bool
@@ -134,6 +163,8 @@ parse(const struct weir_option *option, const char *text, void *field)
 		return inet_pton(AF_INET, text, field) == 1;
 	case WEIR_OPTION_PREFIX:
 		return weir_prefix_parse(text, field);
+	case WEIR_OPTION_PREFIX6:
+		return weir_prefix6_parse(text, field);
 	case WEIR_OPTION_FILE:
 		return parse_text(text, field) && access(text, R_OK) == 0;
 	case WEIR_OPTION_TEXT:

@@ -11,12 +11,13 @@
 #include "error.h"
 
 enum weir_option_type {
-	WEIR_OPTION_ENUM,   /* stored as unsigned int: the index in `values` */
-	WEIR_OPTION_MAC,    /* struct rte_ether_addr; all zero when not given */
-	WEIR_OPTION_INT,    /* uint64_t, within [min, max] */
-	WEIR_OPTION_BOOL,   /* bool */
-	WEIR_OPTION_IPV4,   /* uint32_t, network byte order; 0 when not given */
-	WEIR_OPTION_PREFIX, /* struct weir_prefix: IPv4 "10.0.0.0/8"; host bits are refused */
+	WEIR_OPTION_ENUM,    /* stored as unsigned int: the index in `values` */
+	WEIR_OPTION_MAC,     /* struct rte_ether_addr; all zero when not given */
+	WEIR_OPTION_INT,     /* uint64_t, within [min, max] */
+	WEIR_OPTION_BOOL,    /* bool */
+	WEIR_OPTION_IPV4,    /* uint32_t, network byte order; 0 when not given */
+	WEIR_OPTION_PREFIX,  /* struct weir_prefix: IPv4 "10.0.0.0/8"; host bits are refused */
+	WEIR_OPTION_PREFIX6, /* struct weir_prefix6: IPv6 "2001:db8::/32"; likewise */
 	WEIR_OPTION_TEXT, /* char[WEIR_OPTION_TEXT_BYTES]: a list or expression that init() reads */
 	WEIR_OPTION_FILE, /* char[WEIR_OPTION_TEXT_BYTES]: the path of a file that init() reads */
 };
@@ -27,6 +28,13 @@ enum weir_option_type {
 struct weir_prefix {
 	uint32_t address;
 	uint32_t mask;
+	uint8_t length;
+	bool given;
+};
+
+/* The same of IPv6. */
+struct weir_prefix6 {
+	uint8_t address[16];
 	uint8_t length;
 	bool given;
 };
@@ -44,6 +52,7 @@ struct weir_option {
 
 /* "10.0.0.0/8", or an address alone; false: it is none, or has host bits. */
 bool weir_prefix_parse(const char *text, struct weir_prefix *prefix);
+bool weir_prefix6_parse(const char *text, struct weir_prefix6 *prefix);
 
 const char *weir_option_type_name(enum weir_option_type type);
 

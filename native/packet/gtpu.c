@@ -125,3 +125,14 @@ weir_gtpu_write_signal(const struct weir_gtpu_signal *signal, uint8_t *at)
 	memcpy(at, &outer, to_elements);
 	memcpy(at + to_elements, signal->elements, signal->element_bytes);
 }
+
+/* Without a sequence number, as it has none of the messages that must (section 5.1). */
+void
+weir_gtpu_write_end_marker(uint32_t from_ip, const struct weir_gtpu_tunnel *tunnel, uint8_t *at)
+{
+	struct weir_gtpu_outer outer = outer_of(from_ip, tunnel->to_ip, 0);
+
+	outer.gtp.msg_type = WEIR_GTPU_END_MARKER;
+	outer.gtp.teid = tunnel->teid;
+	memcpy(at, &outer, WEIR_GTPU_OUTER_PLAIN_BYTES);
+}

@@ -204,4 +204,8 @@ weir_gtpu_signal_bytes(const struct weir_gtpu_signal *signal)
 
 void weir_gtpu_write_signal(const struct weir_gtpu_signal *signal, uint8_t *at);
 
+/* Says that nothing comes in that tunnel any more (section 7.3.2): WEIR_GTPU_OUTER_PLAIN_BYTES. */
+void weir_gtpu_write_end_marker(uint32_t from_ip, const struct weir_gtpu_tunnel *tunnel,
+				uint8_t *at);
+
 #endif

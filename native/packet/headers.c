@@ -149,18 +149,20 @@ parse_ipv4(struct view view, uint32_t offset, struct weir_headers *headers)
 		parse_l4(view, offset + header_bytes, offset + total_bytes, headers);
 }
 
-/* Walks the extension headers; false: one is cut or there are more than are walked. Behind the
- * header of a later fragment there are none, whatever that names: it is the first one's (RFC 8200,
- * 4.5). */
-static bool
-skip_extensions(struct view view, uint32_t *offset, uint8_t *next, struct weir_headers *headers)
+/* Behind the header of a later fragment there are none, whatever that names: it is the first one's
+ * (RFC 8200, 4.5). */
+bool
+weir_ipv6_skip_extensions(const uint8_t *data, uint32_t length, uint32_t *offset, uint8_t *next,
+			  uint8_t *flags)
 {
+	const struct view view = {.data = data, .length = length};
+
 	for (unsigned int i = 0; i < EXTENSIONS_MAX; i++) {
 		switch (*next) {
 		case IPPROTO_HOPOPTS:
 		case IPPROTO_ROUTING:
 		case IPPROTO_DSTOPTS:
-			headers->flags |= WEIR_HEADER_OPTIONS;
+			*flags |= WEIR_HEADER_OPTIONS;
 			if (!has(view, *offset, 8) ||
 			    !has(view, *offset, 8 * (1 + view.data[*offset + 1])))
 				return false;
@@ -173,13 +175,13 @@ skip_extensions(struct view view, uint32_t *offset, uint8_t *next, struct weir_h
 			if (!has(view, *offset, 8))
 				return false;
 			fragment = rte_be_to_cpu_16(word_at(view, *offset + 2));
-			headers->flags |= WEIR_HEADER_OPTIONS;
+			*flags |= WEIR_HEADER_OPTIONS;
 			if ((fragment & 0xfff9) != 0)
-				headers->flags |= WEIR_HEADER_FRAGMENT;
+				*flags |= WEIR_HEADER_FRAGMENT;
 			*next = view.data[*offset];
 			*offset += 8;
 			if ((fragment & 0xfff8) != 0) {
-				headers->flags |= WEIR_HEADER_LATER_FRAGMENT;
+				*flags |= WEIR_HEADER_LATER_FRAGMENT;
 				return true;
 			}
 			break;
@@ -209,7 +211,8 @@ parse_ipv6(struct view view, uint32_t offset, struct weir_headers *headers)
 	headers->l3_bytes = end - offset;
 	headers->tuple.protocol = ip->proto;
 	view.length = end;
-	if (!skip_extensions(view, &l4, &headers->tuple.protocol, headers))
+	if (!weir_ipv6_skip_extensions(view.data, end, &l4, &headers->tuple.protocol,
+				       &headers->flags))
 		headers->flags |= WEIR_HEADER_L4_CUT; /* a router forwards it (RFC 7045, 2.1) */
 	else if ((headers->flags & WEIR_HEADER_LATER_FRAGMENT) == 0)
 		parse_l4(view, l4, end, headers);

@@ -8,6 +8,7 @@
 #define WEIR_PACKET_HEADERS_H
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <netinet/in.h>
@@ -80,6 +81,12 @@ weir_icmp_is_echo(uint8_t protocol, uint8_t type)
 		return type == RTE_IP_ICMP_ECHO_REQUEST || type == RTE_IP_ICMP_ECHO_REPLY;
 	return type == WEIR_ICMPV6_ECHO_REQUEST || type == WEIR_ICMPV6_ECHO_REPLY;
 }
+
+/* Walks the extension headers of an IPv6 packet from `*offset` on, where one of kind `*next` is, up
+ * to what the packet carries, and sets `flags` (enum weir_header_flag) by them. False: one is cut
+ * within `length`, or there are more than are walked. */
+bool weir_ipv6_skip_extensions(const uint8_t *data, uint32_t length, uint32_t *offset,
+			       uint8_t *next, uint8_t *flags);
 
 /* Where the payload of the Ethernet frame begins, behind up to two VLAN tags; 0: the frame is cut
  * in front of it. `vlan`: the identifier of the outermost tag; 0: none. */

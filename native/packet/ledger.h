@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#define WEIR_DROP_REASONS_MAX 16
+#define WEIR_DROP_REASONS_MAX 20
 
 /* One word of the ledger: a single writer, so load + store relaxed is exact and costs a plain add.
  */

@@ -109,13 +109,18 @@ weir_classifier_packet_tuple(const struct rte_mbuf *packet, const struct weir_he
 
 struct weir_classifier;
 
+/* How rules are found. One by one: in their order until one matches, as a list without an index is
+ * looked through; for measuring what the index brings. */
+enum weir_rule_index { WEIR_RULES_INDEXED, WEIR_RULES_ONE_BY_ONE };
+
 /*
  * Rule n of `rules` goes before rule n + 1. Takes a second for a hundred thousand rules; the rules
  * are copied. NULL with `error` filled: too many rules, or no memory. Ordinary memory, on huge
  * pages where the kernel has them.
  */
 struct weir_classifier *weir_classifier_build(const struct weir_rule *rules, uint32_t count,
-					      const char *where, struct weir_error *error);
+					      enum weir_rule_index index, const char *where,
+					      struct weir_error *error);
 void weir_classifier_free(struct weir_classifier *classifier);
 
 /* The index of the first rule that each tuple matches, or WEIR_RULE_NONE; `count` at most

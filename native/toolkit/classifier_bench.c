@@ -44,7 +44,8 @@ build(struct set *set)
 	uint64_t begin = rte_rdtsc_precise();
 
 	weir_classifier_free(set->classifier);
-	set->classifier = weir_classifier_build(set->rules, set->count, "rules", &error);
+	set->classifier =
+		weir_classifier_build(set->rules, set->count, WEIR_RULES_INDEXED, "rules", &error);
 	if (set->classifier == NULL)
 		rte_exit(1, "classifier-bench: %s\n", error.message);
 	return seconds_since(begin);

@@ -117,13 +117,14 @@ build_tries(struct building *building)
 		for (uint32_t i = 0; i < count; i++) {
 			const struct weir_rule *rule = &building->rules[i];
 
-			prefixes[i] = (struct placed_prefix){
-				.address =
-					rte_be_to_cpu_32(side == 0 ? rule->src_ip : rule->dst_ip),
-				.length = prefix_length_of(side == 0 ? rule->src_mask
-								     : rule->dst_mask),
-				.table = building->table_of_rule[i],
-			};
+			prefixes[i] = (struct placed_prefix){.table = building->table_of_rule[i]};
+			/* In one list any address may have any rule. */
+			if (building->lists.one_list)
+				continue;
+			prefixes[i].address =
+				rte_be_to_cpu_32(side == 0 ? rule->src_ip : rule->dst_ip);
+			prefixes[i].length =
+				prefix_length_of(side == 0 ? rule->src_mask : rule->dst_mask);
 		}
 		built = address_trie_build(side == 0 ? &building->src : &building->dst, prefixes,
 					   count);
@@ -195,8 +196,18 @@ complete(struct weir_classifier *classifier, const struct building *building)
 	return true;
 }
 
+/* One table whose key is of all packets, so that all rules are one list. */
+static void
+choose_one_list(struct building *building, struct weir_classifier *classifier)
+{
+	memset(classifier->table_of_rule, 0, building->rule_count);
+	classifier->tables[0] = (struct tuple_table){0};
+	classifier->table_count = building->rule_count > 0;
+	building->lists.one_list = true;
+}
+
 static bool
-build(struct weir_classifier *classifier, struct building *building)
+build(struct weir_classifier *classifier, struct building *building, enum weir_rule_index index)
 {
 	uint32_t count = building->rule_count;
 
@@ -211,15 +222,18 @@ build(struct weir_classifier *classifier, struct building *building)
 	    building->keyed == NULL || building->lines == NULL)
 		return false;
 	memset(building->lines, 0xff, building->line_count * sizeof(*building->lines));
-	tuple_tables_choose(building->rules, count, classifier->table_of_rule, classifier->tables,
-			    &classifier->table_count);
+	if (index == WEIR_RULES_ONE_BY_ONE)
+		choose_one_list(building, classifier);
+	else
+		tuple_tables_choose(building->rules, count, classifier->table_of_rule,
+				    classifier->tables, &classifier->table_count);
 	return build_tries(building) && build_keys(building, classifier->tables) &&
 	       complete(classifier, building);
 }
 
 struct weir_classifier *
-weir_classifier_build(const struct weir_rule *rules, uint32_t count, const char *where,
-		      struct weir_error *error)
+weir_classifier_build(const struct weir_rule *rules, uint32_t count, enum weir_rule_index index,
+		      const char *where, struct weir_error *error)
 {
 	struct building building = {
 		.rules = rules,
@@ -236,7 +250,7 @@ weir_classifier_build(const struct weir_rule *rules, uint32_t count, const char 
 		return NULL;
 	}
 	classifier = calloc(1, sizeof(*classifier));
-	built = classifier != NULL && build(classifier, &building);
+	built = classifier != NULL && build(classifier, &building, index);
 	address_trie_free(&building.src);
 	address_trie_free(&building.dst);
 	free(building.lists.records.items);

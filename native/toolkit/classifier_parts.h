@@ -140,6 +140,7 @@ rule_boxes_meet(const struct rule_box *rule, const struct rule_box *region)
 struct rule_lists {
 	struct weir_growing records; /* struct rule_record */
 	struct weir_growing nodes;   /* struct tree_node */
+	bool one_list;		     /* all rules are under one key, and get no tree */
 	uint32_t trees, longest;
 	bool *hides; /* by rule: others were left out of a tree behind it; NULL: nobody asks */
 };

@@ -18,14 +18,21 @@ static const struct weir_rule any_packet = {
 };
 
 static struct weir_classifier *
-built(const struct weir_rule *rules, uint32_t count)
+built_as(enum weir_rule_index index, const struct weir_rule *rules, uint32_t count)
 {
 	struct weir_error error = {0};
-	struct weir_classifier *classifier = weir_classifier_build(rules, count, "rules", &error);
+	struct weir_classifier *classifier =
+		weir_classifier_build(rules, count, index, "rules", &error);
 
 	if (classifier == NULL)
 		fail_msg("%s", error.message);
 	return classifier;
+}
+
+static struct weir_classifier *
+built(const struct weir_rule *rules, uint32_t count)
+{
+	return built_as(WEIR_RULES_INDEXED, rules, count);
 }
 
 static uint32_t
@@ -43,9 +50,10 @@ some_tuple(const struct weir_rule *rules, uint32_t count, uint64_t *random)
 }
 
 static void
-assert_agrees(const struct weir_rule *rules, uint32_t count, unsigned int batches, uint64_t *random)
+assert_agrees_as(enum weir_rule_index index, const struct weir_rule *rules, uint32_t count,
+		 unsigned int batches, uint64_t *random)
 {
-	struct weir_classifier *classifier = built(rules, count);
+	struct weir_classifier *classifier = built_as(index, rules, count);
 
 	for (unsigned int batch = 0; batch < batches; batch++) {
 		unsigned int size = 1 + below(random, WEIR_CLASSIFIER_BULK);
@@ -59,6 +67,12 @@ assert_agrees(const struct weir_rule *rules, uint32_t count, unsigned int batche
 			assert_int_equal(found[i], weir_test_first_rule(rules, count, &tuples[i]));
 	}
 	weir_classifier_free(classifier);
+}
+
+static void
+assert_agrees(const struct weir_rule *rules, uint32_t count, unsigned int batches, uint64_t *random)
+{
+	assert_agrees_as(WEIR_RULES_INDEXED, rules, count, batches, random);
 }
 
 static void
@@ -214,9 +228,34 @@ more_rules_than_the_limit_are_refused_by_number(void **state)
 	struct weir_error error;
 
 	(void)state;
-	assert_null(weir_classifier_build(NULL, WEIR_CLASSIFIER_RULES_MAX + 1, "rules", &error));
+	assert_null(weir_classifier_build(NULL, WEIR_CLASSIFIER_RULES_MAX + 1, WEIR_RULES_INDEXED,
+					  "rules", &error));
 	assert_string_equal(error.message, "1048577 rules are too many");
 	assert_string_equal(error.expected, "at most 1048576 rules");
+}
+
+static void
+without_an_index_the_same_rules_are_found_in_one_list(void **state)
+{
+	static const uint32_t counts[] = {0, 1, 2, 17, 3000};
+	static struct weir_rule rules[3000];
+	struct weir_classifier *classifier;
+	struct weir_classifier_shape shape;
+	uint64_t random = 5;
+
+	(void)state;
+	for (unsigned int kind = 0; kind < WEIR_TEST_RULE_SETS; kind++) {
+		for (unsigned int i = 0; i < RTE_DIM(counts); i++) {
+			weir_test_rules_make(kind, i + 1, rules, counts[i]);
+			assert_agrees_as(WEIR_RULES_ONE_BY_ONE, rules, counts[i], 40, &random);
+		}
+	}
+	classifier = built_as(WEIR_RULES_ONE_BY_ONE, rules, RTE_DIM(rules));
+	shape = weir_classifier_shape(classifier);
+	assert_int_equal(shape.keys, 1);
+	assert_int_equal(shape.trees, 0);
+	assert_int_equal(shape.longest, RTE_DIM(rules));
+	weir_classifier_free(classifier);
 }
 
 int
@@ -231,6 +270,7 @@ main(void)
 		cmocka_unit_test(the_first_of_two_same_rules_wins),
 		cmocka_unit_test(a_rule_that_names_ports_does_not_match_a_packet_without),
 		cmocka_unit_test(memory_is_bounded_when_every_rule_has_networks_of_its_own),
+		cmocka_unit_test(without_an_index_the_same_rules_are_found_in_one_list),
 		cmocka_unit_test(more_rules_than_the_limit_are_refused_by_number),
 	};
 

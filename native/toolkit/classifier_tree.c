@@ -222,7 +222,7 @@ add_part(struct tree *tree, const struct part *part, const struct rule_box *regi
 {
 	struct split split = {.cost = UINT64_MAX};
 
-	if (part->count > LIST_MAX && depth < DEPTH_MAX)
+	if (part->count > LIST_MAX && depth < DEPTH_MAX && !tree->lists->one_list)
 		split = choose_split(tree, part, region);
 	if (split.cost == UINT64_MAX)
 		return add_list(tree, part, reference);

@@ -195,6 +195,7 @@ build_all(struct weir_rule_change *change, const char *where, struct weir_error 
 	if (change->built == NULL)
 		return weir_fail(error, "no_memory", where, NULL, NULL, "no memory for %u rules",
 				 book->count);
+	change->built->ipv4_index = change->set->ipv4_index;
 	for (uint32_t number = weir_book_rule(book, WEIR_BOOK_NONE)->next; number != WEIR_BOOK_NONE;
 	     number = weir_book_rule(book, number)->next)
 		weir_rule_set_add(change->built, &weir_book_rule(book, number)->rule,

@@ -82,12 +82,28 @@ weir_rule_set_add(struct weir_rule_set *set, const struct weir_written_rule *rul
 		weir_ipv6_part_add(&set->ipv6, &rule->ipv6, permits);
 }
 
+static int
+build_ipv4(struct weir_rule_set *set, const char *where, struct weir_error *error)
+{
+	set->ipv4 = weir_classifier_build(set->ipv4_rules, set->ipv4_count, set->ipv4_index, where,
+					  error);
+	return set->ipv4 != NULL ? 0 : -1;
+}
+
 int
 weir_rule_set_build(struct weir_rule_set *set, const char *where, struct weir_error *error)
 {
 	set->built_count = set->count;
-	set->ipv4 = weir_classifier_build(set->ipv4_rules, set->ipv4_count, where, error);
-	return set->ipv4 != NULL ? weir_ipv6_part_build(&set->ipv6, where, error) : -1;
+	return build_ipv4(set, where, error) == 0 ? weir_ipv6_part_build(&set->ipv6, where, error)
+						  : -1;
+}
+
+int
+weir_rule_set_one_by_one(struct weir_rule_set *set, const char *where, struct weir_error *error)
+{
+	weir_classifier_free(set->ipv4);
+	set->ipv4_index = WEIR_RULES_ONE_BY_ONE;
+	return build_ipv4(set, where, error);
 }
 
 static size_t

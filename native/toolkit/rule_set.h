@@ -39,6 +39,12 @@ void weir_rule_set_add(struct weir_rule_set *set, const struct weir_written_rule
 		       bool permits);
 int weir_rule_set_build(struct weir_rule_set *set, const char *where, struct weir_error *error);
 
+/* Of a set that is built and of which nothing was changed yet: looks the rules of IPv4 through one
+ * by one from now on (classifier.h); rules that are added later have an index of their own. -1 with
+ * `error`: no memory. */
+int weir_rule_set_one_by_one(struct weir_rule_set *set, const char *where,
+			     struct weir_error *error);
+
 /* The same of IPv6 alone. */
 int weir_ipv6_part_create(struct weir_ipv6_part *part, size_t room);
 void weir_ipv6_part_add(struct weir_ipv6_part *part, const struct weir_ipv6_rule *rule,

@@ -26,6 +26,7 @@ struct weir_ipv6_part {
 struct weir_rule_set {
 	uint32_t count; /* of rules as they are written */
 	bool default_permits;
+	enum weir_rule_index ipv4_index;
 	bool names_ports; /* or types of ICMP: a later fragment alone does not decide */
 	uint32_t ipv4_count;
 	struct weir_rule *ipv4_rules;

@@ -6,6 +6,10 @@
 #define UDP_BYTES 8
 #define PROTOCOL_TCP 6
 #define PROTOCOL_UDP 17
+#define PROTOCOL_ICMP 1
+#define PROTOCOL_ICMPV6 58
+#define GTPU_PORT 2152
+#define GTPU_G_PDU 255
 
 static uint16_t
 read16(const uint8_t *at)
@@ -63,21 +67,33 @@ parse_ipv6(const uint8_t *head, size_t head_length, size_t frame_length, size_t 
 	return WEIR_PARSED_STAMP;
 }
 
+/* The EtherType behind up to two tags, and where the packet begins behind it; 0: it is cut off. */
+static uint16_t
+ether_type(const uint8_t *head, size_t head_length, size_t *at)
+{
+	uint16_t type;
+
+	*at = ETHER_BYTES;
+	if (head_length < ETHER_BYTES)
+		return 0;
+	type = read16(head + 12);
+	for (int tags = 0; tags < 2 && (type == 0x8100 || type == 0x88a8); tags++) {
+		if (head_length < *at + 4)
+			return 0;
+		type = read16(head + *at + 2);
+		*at += 4;
+	}
+	return type;
+}
+
 static enum weir_parsed
 parse_network(const uint8_t *head, size_t head_length, size_t frame_length, struct network *network)
 {
-	size_t at = ETHER_BYTES;
-	uint16_t type;
+	size_t at;
+	uint16_t type = ether_type(head, head_length, &at);
 
-	if (head_length < ETHER_BYTES)
+	if (type == 0)
 		return WEIR_PARSED_MALFORMED;
-	type = read16(head + 12);
-	for (int tags = 0; tags < 2 && (type == 0x8100 || type == 0x88a8); tags++) {
-		if (head_length < at + 4)
-			return WEIR_PARSED_MALFORMED;
-		type = read16(head + at + 2);
-		at += 4;
-	}
 	if (type == 0x0800)
 		return parse_ipv4(head, head_length, frame_length, at, network);
 	if (type == 0x86dd)
@@ -137,4 +153,25 @@ weir_parse_payload(const uint8_t *head, size_t head_length, size_t frame_length,
 		   struct weir_payload *payload)
 {
 	return parse_payload(head, head_length, frame_length, payload) == WEIR_PARSED_STAMP;
+}
+
+bool
+weir_parse_signal(const uint8_t *head, size_t head_length, size_t frame_length)
+{
+	struct network network = {0};
+	size_t at;
+
+	if (ether_type(head, head_length, &at) == 0x0806)
+		return true;
+	if (parse_network(head, head_length, frame_length, &network) != WEIR_PARSED_STAMP ||
+	    network.fragment)
+		return false;
+	if (network.protocol == PROTOCOL_ICMP || network.protocol == PROTOCOL_ICMPV6)
+		return true;
+	at = network.at;
+	if (network.protocol != PROTOCOL_UDP || head_length < at + UDP_BYTES + 2 ||
+	    network.end < at + UDP_BYTES + 2)
+		return false;
+	return (read16(head + at) == GTPU_PORT || read16(head + at + 2) == GTPU_PORT) &&
+	       head[at + UDP_BYTES] >> 5 == 1 && head[at + UDP_BYTES + 1] != GTPU_G_PDU;
 }

@@ -40,4 +40,8 @@ struct weir_payload {
 bool weir_parse_payload(const uint8_t *head, size_t head_length, size_t frame_length,
 			struct weir_payload *payload);
 
+/* Whether a frame without a stamp is of the kind that functions make themselves: ARP, ICMP, ICMPv6,
+ * or a message of GTP-U (TS 29.281, 7.2 to 7.3) that carries no user's packet. */
+bool weir_parse_signal(const uint8_t *head, size_t head_length, size_t frame_length);
+
 #endif

@@ -3,6 +3,8 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -100,6 +102,60 @@ a_fragment_and_a_third_tag_are_foreign(void **state)
 	assert_int_equal(weir_parse(bytes, length, length, &found), WEIR_PARSED_FOREIGN);
 }
 
+static bool
+signal_of(const char *hex)
+{
+	size_t length = strlen(hex) / 2;
+
+	memset(bytes, 0, 60);
+	for (size_t i = 0; i < length; i++) {
+		unsigned int byte;
+
+		assert_int_equal(sscanf(hex + 2 * i, "%2x", &byte), 1);
+		bytes[i] = (uint8_t)byte;
+	}
+	return weir_parse_signal(bytes, length, RTE_MAX(length, (size_t)60));
+}
+
+#define ETHER "020000000001020000000002"
+#define IPV4(total, protocol)                                                                      \
+	"08004500" total "00004000"                                                                \
+	"40" protocol "0000c6120001c6130001"
+#define IPV6(payload, next)                                                                        \
+	"86dd60000000" payload next "40"                                                           \
+	"20010db8000000000000000000000001"                                                         \
+	"20010db8000000000000000000000002"
+#define GTPU(ports, type)                                                                          \
+	IPV4("0024", "11")                                                                         \
+	ports "00100000"                                                                           \
+	      "30" type "000000000001"
+
+static void
+what_functions_make_is_told_from_packets_of_users(void **state)
+{
+	struct weir_template template = template_of(false, false, false);
+	uint16_t length = stamped_frame(&template, 64, stamp_of(3, 42), bytes);
+
+	(void)state;
+	bytes[length - 1] ^= 1; /* in the stamp */
+	assert_false(weir_parse_signal(bytes, length, length));
+	assert_true(signal_of(ETHER "0806"));
+	assert_true(signal_of(ETHER "810000010806"));
+	assert_true(signal_of(ETHER IPV4("001c", "01")));
+	assert_true(signal_of(ETHER IPV6("0000", "3a")));
+	assert_false(signal_of(ETHER IPV6("0008", "00") "3a00050200000000")); /* a host's report */
+	assert_true(signal_of(ETHER GTPU("08680868", "1a")));		      /* error indication */
+	assert_true(signal_of(ETHER GTPU("08681000", "02")));
+	assert_true(signal_of(ETHER GTPU("10000868", "fe")));  /* end marker */
+	assert_false(signal_of(ETHER GTPU("08680868", "ff"))); /* a user's packet */
+	assert_false(signal_of(ETHER GTPU("10001000", "1a")));
+	assert_false(
+		signal_of(ETHER IPV4("001c", "11") "0868086800080000")); /* no room for a type */
+	assert_false(signal_of(ETHER IPV4("001c", "06")));
+	assert_false(signal_of(ETHER "88cc"));
+	assert_false(signal_of("0200000000"));
+}
+
 int
 main(void)
 {
@@ -109,6 +165,7 @@ main(void)
 		cmocka_unit_test(bytes_that_are_all_alike_are_no_stamp),
 		cmocka_unit_test(lengths_that_contradict_each_other_are_malformed),
 		cmocka_unit_test(a_fragment_and_a_third_tag_are_foreign),
+		cmocka_unit_test(what_functions_make_is_told_from_packets_of_users),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

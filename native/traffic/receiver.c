@@ -23,6 +23,7 @@ struct receiver {
 	struct weir_stream *unstamped;	  /* NULL: none */
 	struct weir_receiver_count counts;
 	uint64_t foreign;		 /* of all runs, and between them */
+	uint64_t signals;		 /* of these: such as functions make */
 	struct weir_arrival_clock clock; /* of poll_stamped() */
 };
 
@@ -83,6 +84,7 @@ stream_of(struct receiver *receiver, const struct rte_mbuf *packet, uint16_t epo
 		return NULL;
 	case WEIR_PARSED_FOREIGN:
 		add_foreign(receiver);
+		weir_count(&receiver->signals, weir_parse_signal(head, length, packet->pkt_len));
 		return NULL;
 	case WEIR_PARSED_STAMP:
 		break;
@@ -278,6 +280,14 @@ weir_port_foreign(uint16_t port_id)
 	const struct receiver *receiver = (const struct receiver *)weir_receiver_of(port_id);
 
 	return receiver != NULL ? weir_counted(&receiver->foreign) : 0;
+}
+
+uint64_t
+weir_port_signals(uint16_t port_id)
+{
+	const struct receiver *receiver = (const struct receiver *)weir_receiver_of(port_id);
+
+	return receiver != NULL ? weir_counted(&receiver->signals) : 0;
 }
 
 struct weir_receiver_count *

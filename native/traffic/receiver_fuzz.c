@@ -24,6 +24,9 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	if (weir_parse_payload(copy, head, size, &payload) &&
 	    (payload.at > payload.end || payload.end > size))
 		abort();
+	if (weir_parse_signal(copy, head, size) &&
+	    weir_parse(copy, head, size, &stamp) == WEIR_PARSED_MALFORMED)
+		abort();
 	free(copy);
 	return 0;
 }

@@ -342,6 +342,8 @@ unsigned int weir_receiver_count(void);
 const char *weir_receiver_port(unsigned int index);
 /* Packets since the port was opened that are foreign to its receiver; 0: it has none. */
 uint64_t weir_port_foreign(uint16_t port_id);
+/* Of these: such as functions make themselves (weir_parse_signal() of parser.h). */
+uint64_t weir_port_signals(uint16_t port_id);
 void weir_receiver_counted(unsigned int index, struct weir_receiver_count *count);
 /* From now on the receiver at that port times arrivals by the stamps of its network card; NULL: by
  * the counter, at the poll that takes them. Nothing if there is no receiver. */

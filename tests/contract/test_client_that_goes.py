@@ -18,6 +18,7 @@ from weir.protocol.configuration import Configure, PortConfig
 from weir.protocol.ledger import Configured
 
 OPENINGS = 3
+IN_TIME = 3  # how often the client has to be
 PATIENCE_S = 20.0
 TRIES = 50
 DEVICE = "net_virtio_user7"
@@ -39,7 +40,8 @@ def come_and_go(path: Path, came: set[int], enough: threading.Event) -> None:
 
 def go_and_come_back(path: Path, went: set[int], enough: threading.Event) -> None:
     """Connects, closes, and connects again at once, as a switch does that reconfigures its port. Where that
-    was in time for the socket that it had met, it waits until it is hung up on; `went` has that socket."""
+    was in time for the socket that it had met, it waits until it is hung up on, for ever if it is not: no
+    later opening finds a client then. `went` has that socket."""
     while not enough.is_set():
         first, met = connected(path, enough)
         first.close()
@@ -95,12 +97,14 @@ def test_a_client_that_comes_back_before_the_port_is_opened_again_is_hung_up_on_
 ) -> None:
     """Else it would wait for ever at the socket that the driver has left open, and weir-dp at another one."""
     with met_by(go_and_come_back) as (wanted, went):
-        for _ in range(TRIES):  # it is not in time each time
+        # The client is a thread of ours, in time when the scheduler likes: hence more tries than one. The
+        # first time that it is in time and not hung up on, it stays, and no opening after that meets it.
+        for _ in range(TRIES):
             with pytest.raises(DataPlaneError, match=f"cannot open {DEVICE}"):
                 weir_dp.ask("configure", Configured, wanted, timeout_s=PATIENCE_S)
-            if went:
+            if len(went) >= IN_TIME:
                 break
-        assert went
+        assert len(went) >= IN_TIME
 
 
 def test_a_client_that_goes_at_once_is_waited_for_again_and_no_socket_is_left(

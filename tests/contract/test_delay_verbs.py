@@ -37,9 +37,10 @@ def test_the_generators_lateness_is_part_of_the_latency(client: DataPlaneClient)
     started(client)
     client.start_traffic({0: 10_000}, 20 * MS_NS, 100 * MS_NS)
     counts = result(client).streams[0]
-    assert counts.lateness.count == counts.offered > 0
-    assert counts.delivered < counts.offered or counts.lateness.mean_ns <= counts.latency.mean_ns
-    assert counts.lateness.max_ns <= counts.latency.max_ns or counts.delivered < counts.offered
+    # 200 packets find room in a ring of the wire, whatever pauses: none is lost, and both are of the same.
+    assert counts.lateness.count == counts.latency.count == counts.delivered == counts.offered > 0
+    assert counts.lateness.mean_ns <= counts.latency.mean_ns
+    assert counts.lateness.max_ns <= counts.latency.max_ns
     assert counts.negative == 0
 
 

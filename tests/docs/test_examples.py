@@ -38,7 +38,7 @@ def test_lab_in_the_documentation_is_valid(tmp_path: Path, name: str, text: str)
         assert load_tenants(file).name, name
         return
     for quick in (False, True) if "\nquick:" in text else (False,):
-        assert load_lab(file, quick=quick).name, name
+        assert load_lab(file, quick=quick, spanning=True).name, name
 
 
 def test_the_tutorial_has_a_lab() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.report.disturbed import disturbed
+from tests.report.disturbed import disturbed, trial
 from tests.report.synthetic import result
 from tests.unit.procedures.latency.test_changes import compared
 from tests.unit.procedures.tenants.made import found as cloud
@@ -64,10 +64,19 @@ def test_rates_keep_their_flags_and_the_run_its_own_warnings() -> None:
         "- Out of time (L): ovs PVP, frame 64 (0.100 to 0.250 Mpps).",
         "ovs-dpdk PVP, frame 64 (1.40 times slower and 4.60 times slower to pass data to each other).",
         "- Disturbed (D), share of the time that was left out: ovs-dpdk PVP, frame 64 (56%).",
-        "ovs-dpdk PVP, frame 64 (1.200 Mpps, a trial 2.400).",
+        "ovs-dpdk PVP, frame 64 (1.200 Mpps, a trial carried 2.400).",
     ):
         assert said in text, said
     assert max(len(line) for line in lines if not line.startswith("|")) <= measured.WIDTH
+
+
+def test_a_rate_below_which_a_trial_lost_packets_has_it_in_its_cell() -> None:
+    made = disturbed()
+    (case,) = made.setups[1].cases
+    case.curve[0] = trial(0.2e6, lost_share=0.05, purpose="curve")
+    lines = list(measured.table(made))
+    assert "| PVP | `linux-bridge` | 0.400 ±0%; a trial lost 5 % of 0.200 |" in lines
+    assert "lost so much of less load" in " ".join(lines)
 
 
 @pytest.mark.parametrize(

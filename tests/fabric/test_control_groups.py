@@ -172,3 +172,14 @@ def test_hierarchies_are_told_by_version_and_controller(tmp_path: Path) -> None:
         "pids": (1, ("pids",)),
     }
     assert found[0].version == 2
+
+
+@pytest.mark.parametrize("refused", ["memory.failcnt", "memory.memsw.failcnt"])
+def test_version_1_tells_a_refusal_by_the_limit_of_memory_or_by_that_of_memory_and_swap(
+    refused: str, tmp_path: Path
+) -> None:
+    counts = dict.fromkeys(("memory.failcnt", "memory.memsw.failcnt"), "0\n")
+    write(tmp_path, counts)
+    assert not Group((tmp_path,)).refused_memory()
+    write(tmp_path, {refused: "3\n"})
+    assert Group((tmp_path,)).refused_memory()

@@ -14,10 +14,10 @@ import pytest
 
 from weir import plan
 from weir.base.error import FabricError
+from weir.base.started import Started
 from weir.fabric import process
 from weir.fabric.journal import Journal
 from weir.fabric.probe import sees_other_users
-from weir.fabric.process import Started
 from weir.fabric.step_handlers import Site
 from weir.lab import Lab
 from weir.plan import Step
@@ -34,7 +34,7 @@ import sys
 from weir.fabric import process
 from weir.base.error import FabricError
 from weir.fabric.probe import sees_other_users
-from weir.fabric.process import Started
+from weir.base.started import Started
 
 marker, user, pid = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 print(process.marked(marker), process.marked(marker, user + 1))

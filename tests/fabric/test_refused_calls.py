@@ -7,6 +7,7 @@ import errno
 import fcntl
 import os
 import resource
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -164,6 +165,35 @@ def test_a_process_is_ended_by_a_weir_with_many_descriptors(tmp_path: Path) -> N
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("refusal", [errno.EINTR, errno.ENOMEM, errno.EACCES])
+def test_a_process_that_a_signal_could_not_be_sent_for_once_is_ended_all_the_same(
+    number: signal.Signals, refusal: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It ignores SIGTERM, so that both are sent."""
+    send = signal.pidfd_send_signal
+    refused: list[int] = []
+
+    def send_or_refuse(pidfd: int, signum: int) -> None:
+        if signum == number and not refused:
+            refused.append(pidfd)
+            raise OSError(refusal, os.strerror(refusal))
+        send(pidfd, signum)
+
+    monkeypatch.setattr(signal, "pidfd_send_signal", send_or_refuse)
+    monkeypatch.setattr(process, "TERM_S", 0.2)
+    marker, log = f"refused-{os.getpid():08x}/x", tmp_path / "log"
+    deaf = ["sh", "-c", "trap '' TERM; echo started; while :; do sleep 0.05; done"]
+    process.spawn(deaf, marker=marker, netns=None, env={}, cores=[], log=log)
+    while "started" not in log.read_text():
+        pass
+    before = descriptors()
+    process.end_marked(marker)
+    assert process.marked(marker) == []
+    assert refused
+    assert descriptors() == before
+
+
 def test_entering_a_namespace_is_tried_again_after_a_signal(monkeypatch: pytest.MonkeyPatch) -> None:
     entered: list[str] = []
     monkeypatch.setattr(netns, "setns", failing_once(lambda place, **_: entered.append(place), errno.EINTR))
@@ -189,3 +219,19 @@ def test_the_site_of_a_run_directory_that_is_not_ours_is_left_alone(tmp_path: Pa
     (tmp_path / "x").mkdir()
     RunDirectory().undo({}, {}, Site("x", tmp_path / "x", None))  # type: ignore[arg-type]
     assert (tmp_path / "x").is_dir()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="gives files to another user: run as root")
+def test_what_another_user_wrote_is_no_journal(machine: Machine) -> None:
+    """Its undo is done as this one. Neither is what leads elsewhere."""
+    assert machine.weir(lambda: machine.deploy(NAME).keep())
+    journal = machine.root / f"{NAME}.journal"
+    foreign = machine.root / "evil-00000000.journal"
+    foreign.write_bytes(journal.read_bytes())
+    os.chown(foreign, 65534, 65534)
+    (machine.root / "link-00000000.journal").symlink_to(journal)
+    assert [one.id for one in deployments()] == [NAME]
+    assert clean_leftovers() == []
+    foreign.unlink()
+    (machine.root / "link-00000000.journal").unlink()
+    machine.destroy(NAME)

@@ -118,6 +118,29 @@ def test_an_interrupt_that_the_kernel_keeps_is_named_and_the_others_move(machine
     assert machine.picture() == before
 
 
+@pytest.mark.parametrize("error", [PermissionError(13, "refused"), OSError(24, "too many open files")])
+def test_a_file_that_cannot_be_read_for_once_is_given_back_the_next_time(
+    machine: Machine, error: OSError, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, site = machine.picture(), Journalled()
+    kind = Interrupts(machine.root, machine.write)
+    kind.do(STEPS[0], site)
+    read, unreadable = Path.read_text, machine.root / "proc/irq/41/smp_affinity_list"
+
+    def refusing(path: Path, **options: Any) -> str:
+        if path == unreadable:
+            raise error
+        return read(path, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "read_text", refusing)
+        with pytest.raises(OSError, match=error.strerror or ""):
+            kind.undo({}, site.facts, site)
+    assert machine.picture() != before
+    kind.undo({}, site.facts, site)
+    assert machine.picture() == before
+
+
 def test_a_governor_is_set_where_there_is_one(machine: Machine) -> None:
     site = Journalled()
     Governor(machine.root, machine.write).do(STEPS[1], site)

@@ -91,6 +91,22 @@ class ControlPlane:
         assert bytes(read) == self._reports.pop(0)
         return read
 
+    def hears_nothing(self, for_s: float = 0.3) -> bool:
+        """No report comes in that time."""
+        answer_s = self._socket.gettimeout()
+        self._socket.settimeout(for_s)
+        try:
+            self.report()
+        except TimeoutError:
+            return True
+        finally:
+            self._socket.settimeout(answer_s)
+        return False
+
+    def tell_nothing(self, message: bytes) -> None:
+        """Sends what nobody answers."""
+        self._socket.send(message)
+
     def accept(self, report: PFCP, up_seid: int) -> None:
         """Says that it has the report."""
         self._socket.send(messages.of_session(up_seid, report.seq, metering.report_taken()))

@@ -16,6 +16,7 @@ Element = Any
 """One of them, or a message."""
 
 SMF, UPF, GNB, OTHER_GNB, UE = "192.0.2.100", "192.0.2.101", "192.0.2.7", "192.0.2.8", "10.46.0.1"
+PREFIX = "2001:db8:46:1::"
 RECOVERY_S = 3_900_000_000
 CP_SEID, UP_SEID = 0x1122334455667788, 0x99AABBCCDDEEFF01
 
@@ -112,7 +113,7 @@ def _left(elements: list[ScapyPacket], without: tuple[type[ScapyPacket], ...]) -
 
 
 def buffering() -> Element:
-    """What this UPF cannot."""
+    """What comes from the UE is to wait, too: what this UPF cannot."""
     message = establishment()
     for one in message.IE_list:
         if isinstance(one, pfcp.IE_CreateFAR):
@@ -120,10 +121,12 @@ def buffering() -> Element:
     return message
 
 
-def handover() -> Element:
-    parameters = pfcp.IE_UpdateForwardingParameters(IE_list=[outer_header(OTHER_GNB, 4_000_000_000)])
+def handover(*, end_marker: bool = False, fars: Sequence[int] = (12,), teid: int = 4_000_000_000) -> Element:
+    """To another gNB; with SNDEM the one before is told."""
+    flags = [pfcp.IE_PFCPSMReqFlags(spare=0, SNDEM=1)] if end_marker else []
+    parameters = pfcp.IE_UpdateForwardingParameters(IE_list=[outer_header(OTHER_GNB, teid), *flags])
     return pfcp.PFCPSessionModificationRequest(
-        IE_list=[pfcp.IE_UpdateFAR(IE_list=[pfcp.IE_FAR_Id(id=12), parameters])]
+        IE_list=[pfcp.IE_UpdateFAR(IE_list=[pfcp.IE_FAR_Id(id=far), parameters.copy()]) for far in fars]
     )
 
 
@@ -140,13 +143,26 @@ def without_downlink() -> Element:
 DNS, WEB = "permit out 17 from 203.0.113.9 53 to assigned", "permit out 6 from any 80,8000-8080 to assigned"
 
 
-def sdf(description: str = "", number: int | None = None, tos: bytes = b"") -> Element:
+DNS6 = "permit out 17 from 2001:db8:53::/48 53 to assigned"
+
+
+def sdf(
+    description: str = "",
+    number: int | None = None,
+    tos: bytes = b"",
+    spi: int | None = None,
+    label: int | None = None,
+) -> Element:
     """A service data flow filter; one that has only a number is described elsewhere in the session."""
     given: dict[str, Any] = {}
     if description:
         given |= {"FD": 1, "flow_description": description.encode()}
     if tos:
         given |= {"TTC": 1, "tos_traffic_class": tos[0], "tos_traffic_mask": tos[1]}
+    if spi is not None:
+        given |= {"SPI": 1, "security_parameter_index": spi}
+    if label is not None:
+        given |= {"FL": 1, "flow_label": label}
     if number is not None:
         given |= {"BID": 1, "sdf_filter_id": number}
     return pfcp.IE_SDF_Filter(**given)
@@ -183,6 +199,53 @@ def core(*more: Element) -> list[Element]:
     """Detection information of what is for the UE."""
     ue = pfcp.IE_UE_IP_Address(V4=1, SD=1, ipv4=UE)
     return [pfcp.IE_SourceInterface(interface="Core"), ue, *more]
+
+
+def ue_address(ip: str = "", prefix: str = "", **more: Any) -> Element:
+    """A UE's IPv4 address, IPv6 address or prefix, or both."""
+    given: dict[str, Any] = {}
+    if ip:
+        given |= {"V4": 1, "ipv4": ip}
+    if prefix:
+        given |= {"V6": 1, "ipv6": prefix}
+    return pfcp.IE_UE_IP_Address(**given, **more)
+
+
+def for_ue(ip: str = "", prefix: str = "", *more: Element) -> list[Element]:
+    """Detection information of what is for a UE with these."""
+    return [pfcp.IE_SourceInterface(interface="Core"), ue_address(ip, prefix, SD=1), *more]
+
+
+def of_versions(ip: str = UE, prefix: str = PREFIX) -> Element:
+    """A session of a UE with that address, that prefix, or both, and a rule each way."""
+    elements = [
+        node(),
+        f_seid(SMF, CP_SEID),
+        pdr(1, 255, access(), 11),
+        pdr(21, 255, for_ue(ip, prefix), 12),
+        far(11, "Core"),
+        far(12, "Access", outer_header(GNB, 77)),
+    ]
+    return pfcp.PFCPSessionEstablishmentRequest(IE_list=elements)
+
+
+def a_rule_a_version() -> Element:
+    """What is of IPv6 has a tunnel of its own, and DNS of a prefix another QoS flow there; of IPv4 comes
+    nothing from the UE."""
+    elements = [
+        node(),
+        f_seid(SMF, CP_SEID),
+        pdr(1, 255, access(ue_address(prefix=PREFIX)), 11),
+        pdr(21, 255, for_ue(UE), 12),
+        pdr(22, 255, for_ue("", PREFIX), 14, 23),
+        pdr(23, 10, for_ue("", PREFIX, sdf(DNS6), sdf(label=0x54321), sdf(spi=0x1000)), 14, 21),
+        far(11, "Core"),
+        far(12, "Access", outer_header(GNB, 77)),
+        far(14, "Access", outer_header(OTHER_GNB, 78)),
+        flow_qer(21, 5),
+        flow_qer(23, 9),
+    ]
+    return pfcp.PFCPSessionEstablishmentRequest(IE_list=elements)
 
 
 def flow_qer(number: int, flow: int, ul: str = "OPEN", dl: str = "OPEN") -> Element:

@@ -54,6 +54,18 @@ def metered(*rules: Element, uplink: Sequence[int] = (31, 32), downlink: Sequenc
     )
 
 
+def limited(*quotas: Element, duration: bool = False, **triggers: int) -> Element:
+    """A session whose packets, both ways, are measured by rule 31 with these quotas."""
+    rule = urr(31, *quotas, volume=True, duration=duration, **triggers)
+    return metered(rule, uplink=(31,), downlink=(31,))
+
+
+def granted(*quotas: Element) -> Element:
+    """More for rule 31."""
+    rule = pfcp.IE_UpdateURR(IE_list=[pfcp.IE_URR_Id(id=31), *quotas])
+    return pfcp.PFCPSessionModificationRequest(IE_list=[rule])
+
+
 def query(*numbers: int) -> Element:
     """What these rules have measured."""
     asked = [pfcp.IE_QueryURR(IE_list=[pfcp.IE_URR_Id(id=number)]) for number in numbers]

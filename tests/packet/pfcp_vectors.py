@@ -6,10 +6,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from .pfcp_buffer_messages import bar_of, established_idle, flagged, idle, reachable, taken_and_dropped
 from .pfcp_messages import (
     CP_SEID,
     UP_SEID,
     UPF,
+    Element,
+    a_rule_a_version,
     bearers,
     buffering,
     created,
@@ -19,13 +22,22 @@ from .pfcp_messages import (
     node,
     of_nodes,
     of_session,
+    of_versions,
     one_flow_again,
     pfcp,
     recovery,
     web_goes_first,
     without_downlink,
 )
-from .pfcp_usage_messages import metered, query, report_taken, reported, without_uplink_usage
+from .pfcp_usage_messages import (
+    granted,
+    limited,
+    metered,
+    query,
+    report_taken,
+    reported,
+    without_uplink_usage,
+)
 
 FOLDER = Path(__file__).resolve().parents[2] / "native" / "nf" / "upf" / "pfcp"
 HEADER = FOLDER / "vectors_test.h"
@@ -43,16 +55,25 @@ def requests() -> dict[str, bytes]:
         "association_release": of_nodes(0xFFFFFF, release),
         "establishment": of_session(0, 0x010203, establishment()),
         "handover": of_session(UP_SEID, 4, handover()),
+        "handover_with_end_marker": of_session(UP_SEID, 38, handover(end_marker=True)),
         "without_downlink": of_session(UP_SEID, 5, without_downlink()),
         "deletion": of_session(UP_SEID, 6, pfcp.PFCPSessionDeletionRequest()),
         "other_ue": of_session(0, 8, establishment(ue="10.46.0.2")),
         "third_ue": of_session(0, 9, establishment(ue="10.46.0.3")),
         "bearers": of_session(0, 12, bearers()),
+        "both_versions": of_session(0, 27, of_versions()),
+        "prefix_alone": of_session(0, 28, of_versions(ip="")),
+        "a_rule_a_version": of_session(0, 29, a_rule_a_version()),
         "web_goes_first": of_session(UP_SEID, 13, web_goes_first()),
         "one_flow_again": of_session(UP_SEID, 14, one_flow_again()),
         "metered": of_session(0, 15, metered()),
+        "limited": of_session(0, 40, limited(*quotas(1000, 5), duration=True, volume_quota=1, time_quota=1)),
+        "granted": of_session(UP_SEID, 41, granted(*quotas(500, 5))),
         "query_both": of_session(UP_SEID, 16, query(31, 32)),
         "without_uplink_usage": of_session(UP_SEID, 17, without_uplink_usage()),
+        "idle_from_the_beginning": of_session(0, 35, established_idle(packets=9)),
+        "idle": of_session(UP_SEID, 36, idle()),
+        "reachable": of_session(UP_SEID, 37, reachable()),
         "teid_of_the_smf": of_session(0, 10, establishment(V4=1, TEID=5, ipv4=UPF)),
         "buffering": of_session(0, 11, buffering()),
         "no_node_id": of_session(0, 7, establishment(pfcp.IE_NodeId)),
@@ -68,7 +89,7 @@ def responses() -> dict[str, bytes]:
     """What a user plane function answers, by name."""
     accepted = pfcp.IE_Cause(cause="Request accepted")
     offended = [pfcp.IE_Cause(cause="Mandatory IE missing"), pfcp.IE_OffendingIE(type=57)]
-    features = pfcp.IE_UPFunctionFeatures(length=2, FTUP=1)
+    features = pfcp.IE_UPFunctionFeatures(length=2, FTUP=1, UDBC=1, EMPU=1)
     setup = [node(UPF), accepted, recovery(), features]
     established = [node(UPF), accepted, f_seid(UPF, UP_SEID), created(0xCAFE0001)]
     return {
@@ -83,6 +104,11 @@ def responses() -> dict[str, bytes]:
     }
 
 
+def quotas(total_bytes: int, time_s: int) -> list[Element]:
+    """A volume of both ways, and a time."""
+    return [pfcp.IE_VolumeQuota(TOVOL=1, total=total_bytes), pfcp.IE_TimeQuota(quota=time_s)]
+
+
 GIVEN_SEID = 2**64 - 1
 """Stands for the last one that was given out, in inputs of the agent's fuzzing."""
 
@@ -91,7 +117,7 @@ def talks() -> dict[str, bytes]:
     """Datagrams of control plane functions in a row, as inputs that the agent's fuzzing begins from."""
     known = requests()
     setup, opening = known["association_setup"], known["establishment"]
-    moving = of_session(GIVEN_SEID, 20, handover())
+    moving = of_session(GIVEN_SEID, 20, handover(end_marker=True))
     closing = of_session(GIVEN_SEID, 21, without_downlink())
     deleting = of_session(GIVEN_SEID, 22, pfcp.PFCPSessionDeletionRequest())
     return {
@@ -99,6 +125,7 @@ def talks() -> dict[str, bytes]:
         "bearers": _talk(
             setup,
             known["bearers"],
+            of_session(GIVEN_SEID, 39, handover(end_marker=True, fars=(12, 14))),
             of_session(GIVEN_SEID, 23, web_goes_first()),
             of_session(GIVEN_SEID, 24, one_flow_again()),
             deleting,
@@ -109,6 +136,28 @@ def talks() -> dict[str, bytes]:
             of_session(GIVEN_SEID, 25, query(31, 32, 33)),
             of_session(GIVEN_SEID, 26, without_uplink_usage()),
             of_session(GIVEN_SEID, 0, report_taken()),
+            deleting,
+        ),
+        "versions": _talk(
+            setup, known["both_versions"], known["prefix_alone"], deleting, known["a_rule_a_version"]
+        ),
+        "quotas": _talk(
+            setup,
+            known["limited"],
+            of_session(GIVEN_SEID, 42, granted(*quotas(100, 1))),
+            of_session(GIVEN_SEID, 43, query(31)),
+            of_session(GIVEN_SEID, 44, granted(*quotas(0, 0))),
+            deleting,
+        ),
+        "buffering": _talk(
+            setup,
+            known["idle_from_the_beginning"],
+            of_session(GIVEN_SEID, 30, bar_of(2)),
+            of_session(GIVEN_SEID, 31, idle()),
+            of_session(GIVEN_SEID, 0, taken_and_dropped()),
+            of_session(GIVEN_SEID, 32, reachable()),
+            of_session(GIVEN_SEID, 33, idle(notify=False)),
+            of_session(GIVEN_SEID, 34, flagged(DROBU=1)),
             deleting,
         ),
         "repeated": _talk(setup, setup, opening, opening, moving, closing, moving),

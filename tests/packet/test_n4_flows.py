@@ -117,7 +117,7 @@ def is_pdr(one: object, number: int) -> bool:
         "permit in 17 from any to assigned",
         "permit out tcp from any to assigned",
         "permit out 17 from assigned to any",
-        "permit out 17 from 2001:db8::1 to assigned",
+        "permit out 17 from 2001:db8::1 to 10.46.0.1",
         "permit out 17 from any 80, to assigned",
         "permit out 17 from any 1,2,3,4,5 to assigned",
         "permit out 17 from any 9-8 to assigned",

@@ -25,6 +25,7 @@ N3, SERVER, UE = "192.0.2.1", "203.0.113.9", messages.UE
 ACCEPTED, CONDITIONAL_MISSING, INCORRECT, RULE_FAILURE, NO_RESOURCES, NOT_SUPPORTED = 1, 67, 69, 73, 75, 76
 BOTH, UPLINK = 31, 32
 IP_UDP_BYTES = 28
+TRIGGERS = ("PERIO", "VOLTH", "TIMTH", "VOLQU", "TIMQU", "TERMR", "IMMER")
 
 
 @pytest.fixture
@@ -52,12 +53,12 @@ def down(chain: Replay, ip_bytes: int, *, dropped: str = "") -> None:
     assert (outcome.reason if isinstance(outcome, Dropped) else "") == dropped
 
 
-def up(chain: Replay, teid: int, ip_bytes: int) -> None:
+def up(chain: Replay, teid: int, ip_bytes: int, *, dropped: str = "") -> None:
     """The same, from the UE."""
     user = IP(src=UE, dst=SERVER) / UDP(sport=4000, dport=53) / bytes(ip_bytes - IP_UDP_BYTES)
     outer = IP(src=messages.GNB, dst=N3) / UDP(sport=2152, dport=2152)
     outcome = chain.send(framed(outer / GTP_U_Header(teid=teid, gtp_type=255) / user))
-    assert not isinstance(outcome, Dropped), outcome
+    assert (outcome.reason if isinstance(outcome, Dropped) else "") == dropped
 
 
 def usage(message: PFCP, trigger: str) -> list[tuple[int, int, int, int]]:
@@ -67,9 +68,7 @@ def usage(message: PFCP, trigger: str) -> list[tuple[int, int, int, int]]:
         if not isinstance(one, pfcp.IE_UsageReport_SRR | pfcp.IE_UsageReport_SMR | pfcp.IE_UsageReport_SDR):
             continue
         why = element(one, pfcp.IE_UsageReportTrigger)
-        assert [name for name in ("PERIO", "VOLTH", "TIMTH", "TERMR", "IMMER") if getattr(why, name)] == [
-            trigger
-        ]
+        assert [name for name in TRIGGERS if getattr(why, name)] == [trigger]
         began_s, ended_s = (element(one, kind).timestamp for kind in (pfcp.IE_StartTime, pfcp.IE_EndTime))
         assert 0 <= ended_s - began_s < 60
         measured = element(one, pfcp.IE_VolumeMeasurement)
@@ -178,8 +177,10 @@ PERIOD = pfcp.IE_MeasurementPeriod(period=60)
 @pytest.mark.parametrize(
     ("more", "expected"),
     [
-        pytest.param([pfcp.IE_VolumeQuota(TOVOL=1, total=9)], (NOT_SUPPORTED, 73), id="volume quota"),
-        pytest.param([pfcp.IE_TimeQuota(quota=9)], (NOT_SUPPORTED, 74), id="time quota"),
+        pytest.param([pfcp.IE_TimeQuota(quota=9)], (NOT_SUPPORTED, 74), id="quota of no time"),
+        pytest.param([pfcp.IE_VolumeQuota()], (INCORRECT, 73), id="quota of no volume"),
+        pytest.param([pfcp.IE_FAR_Id(id=11)], (NOT_SUPPORTED, 108), id="action at a quota"),
+        pytest.param([pfcp.IE_QuotaHoldingTime(time_value=9)], (NOT_SUPPORTED, 71), id="holding time"),
         pytest.param([pfcp.IE_MonitoringTime(time_value=9)], (NOT_SUPPORTED, 33), id="monitoring time"),
         pytest.param(
             [pfcp.IE_InactivityDetectionTime(time_value=9)], (NOT_SUPPORTED, 36), id="inactivity detection"
@@ -200,7 +201,16 @@ def test_what_a_rule_cannot_obey_is_refused_and_named(
     ("rule", "expected"),
     [
         pytest.param(metering.urr(BOTH, volume=False), (INCORRECT, 62), id="measures nothing"),
-        pytest.param(metering.urr(BOTH, volume_quota=1), (NOT_SUPPORTED, 37), id="reports at a quota"),
+        pytest.param(metering.urr(BOTH, volume_quota=1), (CONDITIONAL_MISSING, 73), id="which volume quota"),
+        pytest.param(
+            metering.urr(BOTH, duration=True, time_quota=1), (CONDITIONAL_MISSING, 74), id="which time quota"
+        ),
+        pytest.param(
+            metering.urr(BOTH, pfcp.IE_VolumeQuota(TOVOL=1, total=9), volume=False, duration=True),
+            (NOT_SUPPORTED, 73),
+            id="a quota of what is not measured",
+        ),
+        pytest.param(metering.urr(BOTH, start_of_traffic=1), (NOT_SUPPORTED, 37), id="start of traffic"),
         pytest.param(metering.urr(BOTH, periodic_reporting=1), (CONDITIONAL_MISSING, 64), id="which period"),
         pytest.param(metering.urr(BOTH, volume_threshold=1), (CONDITIONAL_MISSING, 31), id="which volume"),
         pytest.param(

@@ -22,11 +22,10 @@ from scapy.packet import Packet as ScapyPacket
 
 from tests.verbs import exchange
 from weir.protocol import DataPlaneClient
-from weir.protocol.ledger import Ledger
 
 from .one_function import Way, configuration, data_plane, running
+from .polled import LEFT, RIGHT, balanced
 
-LEFT, RIGHT = "tester.left", "tester.right"
 HOST, GATEWAY = "02:00:00:00:00:11", "02:00:00:00:00:22"
 QUIET_MS = 100
 OPTIONS: dict[str, Any] = {
@@ -66,21 +65,6 @@ def sent(client: DataPlaneClient, port: str, packet: ScapyPacket) -> dict[str, l
 def same(found: ScapyPacket, wanted: ScapyPacket) -> None:
     """Byte by byte, but for padding, with checksums and lengths as Scapy works them out."""
     assert bytes(found).ljust(60, b"\0") == bytes(wanted).ljust(60, b"\0"), f"{found!r} is not {wanted!r}"
-
-
-def balanced(ledger: Ledger) -> int:
-    """Every path balances; how many packets functions made."""
-    made = 0
-    for area in ledger.areas:
-        for path in area.paths:
-            originated = sum(stage.originated for stage in path.stages)
-            dropped = sum(path.drops.values()) + sum(sum(stage.drops.values()) for stage in path.stages)
-            held = sum(stage.held for stage in path.stages)
-            assert path.rx_packets + originated == path.tx_packets + dropped + held, (
-                f"{area.name}/{path.name}"
-            )
-            made += originated
-    return made
 
 
 @pytest.mark.parametrize("name", WAYS)

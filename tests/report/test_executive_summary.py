@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tests.unit.procedures.migration.test_section import migrated
-from weir.report import doubts, noise, rates, render, summary
-from weir.report.sections import executive_summary, kind
+from weir.report import noise, rates, render, summary
+from weir.report.sections import executive_summary, kind, next_step
 from weir.results.result import Result
 
 from .disturbed import disturbed, found
@@ -152,16 +152,16 @@ def test_columns_of_variants_are_not_headed_as_technologies() -> None:
 
 
 def test_the_next_step_of_a_run_that_did_not_end_and_of_one_with_nothing() -> None:
-    assert "run it again to its end" in str(doubts.next_step(result(interrupted=True)))
-    assert doubts.next_step(result(setups=[])) is None
+    assert "run it again to its end" in str(next_step(result(interrupted=True)))
+    assert next_step(result(setups=[])) is None
     refused = [setup for setup in result().setups if setup.refused]
-    assert "`weir doctor`" in str(doubts.next_step(result(setups=refused)))
+    assert "`weir doctor`" in str(next_step(result(setups=refused)))
 
 
 def test_the_next_step_of_each_doubt() -> None:
     def step(**fields: Any) -> str:
         first = found(4e6).model_copy(update=fields)
-        return str(doubts.next_step(under(direct=first, ovs=found(1e6))))
+        return str(next_step(under(direct=first, ovs=found(1e6))))
 
     assert "`weir explain RUN`" in step()
     assert "more cores where it was the limit (T)" in step(tester_bound=True)

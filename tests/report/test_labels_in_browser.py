@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from tests.unit.procedures.soak.looks import TakenSpan, run
-from weir.results.result import TCP, Result
+from weir.results.case import TCP
+from weir.results.result import Result
 
 from .browser import needs_chromium
 from .disturbed import disturbed

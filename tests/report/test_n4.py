@@ -10,7 +10,8 @@ import pytest
 
 from weir.report import markdown, terminal
 from weir.report.page import document as page
-from weir.results.result import N4Figures, Result
+from weir.results.result import Result
+from weir.results.setup import N4Figures
 
 from .synthetic import result
 

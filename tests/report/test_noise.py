@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from weir import report
-from weir.report import doubts, legend, noise, summary
-from weir.report.sections import executive_summary
+from weir.report import legend, noise, summary
+from weir.report.sections import executive_summary, next_step
 from weir.results.result import CoreSpeed, LeftOut, Result, Throughput, Trial
+from weir.results.trial import left_out_s
 
 from .disturbed import MEASURE, disturbed, found, trial
 from .synthetic import result
@@ -41,12 +42,26 @@ def test_time_left_out_is_summed_by_core_and_by_who_had_it() -> None:
     hit = trial(1e6, lost_share=0.0, intended_duration_s=0.1, distances_cycles={})
     made = only(hit, hit, *[quiet() for _ in range(2)])
     # Of each of two trials 12 ms did not count, while others had the cores for 4.5 and 1.5 ms.
-    assert noise.left_out_s([hit]) == pytest.approx((0.012, 0.2))
+    assert left_out_s([hit]) == pytest.approx((0.012, 0.2))
     assert noise.taken_us([hit, hit]) == {(1, "python3"): 9000, (0, "host"): 3000}
     assert said(made) == (
-        "24.0 ms of the 800.0 ms of all trials (3%) were left out, since cores were away "
-        "(core 1: python3 9.0 ms; core 0: the host 3.0 ms)."
+        "24.0 ms of the 800.0 ms of all trials (3%) were left out: slices around 12.0 ms in which cores were "
+        "away (core 1: python3 9.0 ms; core 0: the host 3.0 ms), whole and with those behind them."
     )
+
+
+def test_the_time_that_cores_were_away_is_the_sum_of_what_is_said_of_each() -> None:
+    hit = trial(1e6, lost_share=0.0, intended_duration_s=0.1, distances_cycles={})
+    hit.left_out = [LeftOut(core=0, from_us=0, to_us=1000.0 * at, by=f"p{at}") for at in range(1, 8)]
+    (sentence,) = noise.sentences(only(hit))
+    assert "around 28.0 ms in which cores were away (core 0: p7 7.0 ms; core 0: p6 6.0 ms; " in sentence
+    assert "; others 6.0 ms)" in sentence
+
+
+def test_where_nobody_knows_who_was_there_time_is_left_out_without_a_reason() -> None:
+    hit = trial(1e6, lost_share=0.0, intended_duration_s=0.1, distances_cycles={})
+    hit.left_out = []
+    assert noise.sentences(only(hit)) == ["12.0 ms of the 200.0 ms of all trials (6%) were left out."]
 
 
 def test_a_run_with_few_doubts_has_no_headline() -> None:
@@ -67,7 +82,7 @@ def mostly_taken(*by: str) -> Result:
 
 def test_the_summary_of_a_run_whose_numbers_say_little_tells_none_of_them() -> None:
     made = mostly_taken("python (4711)")
-    assert executive_summary(made) == [doubts.next_step(made)]
+    assert executive_summary(made) == [next_step(made)]
     made.setups[0].cases[0].trials = [quiet()]
     assert len(executive_summary(made)) > 1
 

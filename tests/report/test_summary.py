@@ -6,10 +6,12 @@ from __future__ import annotations
 import pytest
 
 from weir import report
+from weir.comparison.warnings import warnings
 from weir.lab.frames import SIMPLE_IMIX
 from weir.report import summary, terminal
 from weir.report.page import cases
 from weir.report.rates import NoRatio
+from weir.results.campaign import CampaignRecord, LeftOutRounds, SharedCampaign
 from weir.results.result import ArrivalClock, Drop, Originated, Result
 
 from .disturbed import disturbed
@@ -137,3 +139,20 @@ def test_a_result_from_before_says_nothing_of_it() -> None:
 def test_the_testers_own_floor_is_told_for_each_setup() -> None:
     told = list(summary.floors(result()))
     assert told[0].endswith("latency floor 2.4 µs; timestamps resolve 0.4 ns.")
+
+
+def test_points_that_a_campaign_over_hosts_lacks_are_of_all_that_it_planned_not_of_one_hosts_own() -> None:
+    run = result()
+    missing = [LeftOutRounds(name="ovs", chain="PVP", frame=frame, measured=0, left_out=3) for frame in "ab"]
+    shared = SharedCampaign(id="campaign-1", host="nfv1", points=12, spec={})
+    run.campaign = CampaignRecord(rounds=3, points=3, left_out=missing, shared=shared)
+    said = summary.left_out(run)
+    assert said is not None
+    assert said.startswith(
+        "6 of 12 points of the campaign over all hosts (a case in one round) were left out:"
+    )
+    assert any("6 of 12 points of its campaign over all hosts" in one for one in warnings([run], [result()]))
+    run.campaign = CampaignRecord(rounds=3, points=12, left_out=missing, budget_s=60)
+    alone = summary.left_out(run)
+    assert alone is not None
+    assert alone.startswith("6 of 12 points (a case in one round) were left out when the budget of")

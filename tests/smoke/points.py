@@ -13,7 +13,9 @@ from .system_calls import Call
 
 KILL, TERM, HUP = "signal=KILL", "signal=TERM", "signal=HUP"
 ERRORS = tuple(f"error={name}" for name in ("ENOSPC", "EIO", "ENOMEM", "EINTR", "EACCES"))
-SHORT = "retval=1"  # strace writes nothing then: only where Weir takes back what is not written whole
+SHORT = "retval=1"
+"""strace writes nothing then, not even that byte: only where Weir takes back what is not written whole.
+SQLite goes on behind a byte that is not there, which no kernel would have said was."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,5 @@ def injections(call: Call) -> Iterator[str]:
     yield from (KILL, TERM, HUP)
     if not call.waits:
         yield from ERRORS
-        place = {"pwrite64": ".db", "write": ".journal"}.get(call.name)
-        if place is not None and place in call.text:
+        if call.name == "write" and ".journal" in call.text:
             yield SHORT

@@ -24,9 +24,11 @@ DURATION_S = 0.1
 def test_overload_is_accounted_for_to_the_packet(technology: str, chain: str) -> None:
     lab = tiny_lab(technology).model_copy(update={"chain": (chain,)})
     trials = trials_of(lab, 3, AS_FAST_AS_IT_CAN, DURATION_S)
-    if all(trial.delivered == trial.offered for trial in trials):
-        pytest.skip("nothing was lost: this machine cannot overload the chain from its tester's core")
     for trial in trials:
         counted = sum(drop.packets for drop in trial.drops)
         assert trial.offered == trial.delivered + counted, f"{trial.unaccounted} in none of {trial.drops}"
         assert trial.delivered > 0, "the chain carries nothing"
+    if all(trial.delivered == trial.offered for trial in trials):
+        pytest.skip(
+            "accounted for, but no overload: this machine cannot load the chain so from its tester's core"
+        )

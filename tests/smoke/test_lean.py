@@ -208,6 +208,9 @@ def test_a_stored_result_can_be_the_baseline(measured: str, tmp_path: Path) -> N
         (["lean", CHAIN, "--pcap", "/nonexistent.pcap"], "there is no file /nonexistent.pcap"),
         (["lean", CHAIN, "--frame", "9"], "is a frame of 9 bytes"),
         (["lean", CHAIN, "--cpu", "4000"], "may not use CPU 4000"),
+        (["lean", CHAIN, "--variant", "index"], "--variant index: of a lab, and there is none at l2fwd"),
+        (["lean", "labs/upf-steps", "--variant", "indx"], "did you mean index"),
+        (["lean", "labs/upf-steps", "--variant", "workers"], "upf runs as dispatch"),
         (["lean", "--speedup", "/nonexistent.csv"], "No such file"),
     ],
 )

@@ -47,7 +47,7 @@ def test_of_a_killed_run_nothing_is_left_without_another_weir(run: Run, root: Pa
     run.send(signal.SIGKILL)
     assert run.ended()[0] == -signal.SIGKILL
     deadline = time.monotonic() + SOON_S
-    while list(root.glob("*.journal")):
+    while list(root.glob("*.journal")) or list(root.glob("core-*.lock")):  # these last
         assert time.monotonic() < deadline
         time.sleep(0.05)
     run.surroundings.check("kill -9")
@@ -68,3 +68,26 @@ def test_what_is_kept_stays_when_its_maker_ends(
     subprocess.run([*program, "destroy", "--all"], check=True)
     assert not list(root.glob("*.journal"))
     surroundings.check("destroyed")
+
+
+@pytest.mark.long
+def test_what_a_killed_destroy_has_begun_is_ended(
+    surroundings: Surroundings, root: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "lab.yml").write_text(
+        LAB.read_text().replace("[direct, linux-bridge, ovs, ovs-dpdk]", "linux-bridge")
+    )
+    subprocess.run([*WEIR, "deploy", str(tmp_path)], check=True)
+    (journal,) = root.glob("*.journal")
+    surroundings.tokens.add(journal.stem.rsplit("-", 1)[1])
+    program = subprocess.Popen([*WEIR, "destroy", journal.stem])
+    deadline = time.monotonic() + SOON_S
+    while '"ending"' not in journal.read_text():
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
+    program.kill()
+    program.wait()
+    while list(root.glob("*.journal")) or list(root.glob("core-*.lock")):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    surroundings.check("destroy was killed")

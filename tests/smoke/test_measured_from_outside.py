@@ -31,7 +31,8 @@ from weir.plan.cloud.tester import FIRST_PORT, direction_of, tenant_streams
 from weir.procedures.tenants.standing_cloud import RunningCloud, standing_cloud
 from weir.protocol import DataPlaneTester
 from weir.protocol.traffic import TrafficConfigure
-from weir.results.result import TCP, Trial
+from weir.results.case import TCP
+from weir.results.result import Trial
 from weir.results.tenants import Tenants, TenantsTcp
 
 from .clouds import StandingCloud, frames, mac

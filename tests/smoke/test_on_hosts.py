@@ -13,15 +13,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.ray_cluster import ADDRESS, RayCluster
+from tests.ray_cluster import ADDRESS, CLIENT_ADDRESS, RayCluster
 from tests.waiting_hosts.campaign import FRAMES, loads
 from tests.waiting_hosts.program import setups
 from weir.base.error import FAILED, INTERRUPTED, OK
 from weir.fabric.offer import offer
-from weir.procedures.host_runs import rounds_measured
 from weir.results.host_offer import HostOffer
 from weir.results.result import Result
-from weir.store.database import StoreError
+from weir.results.rounds import rounds_measured
+from weir.store.connection import StoreError
 from weir.store.store import Store
 
 from .tiny import LAB
@@ -33,6 +33,8 @@ pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="makes namespaces and processes: run as root"),
 ]
 SOON_S = 180.0
+CLIENT_TRIES = 5
+"""Ray forks a server for each client beside running threads, and now and then that one dies (ray 63202)."""
 WEIR = ("-c", "from weir.cli.main import main; main()")
 
 
@@ -65,7 +67,7 @@ def runs(store: Path) -> list[Result]:
             newest = database.latest()
             if newest is None or newest.campaign is None or newest.campaign.shared is None:
                 return []
-            return [database.load(one) for one in database.runs_of_campaign(newest.campaign.shared.id)]
+            return database.runs_of_campaign(newest.campaign.shared.id)
     except StoreError:
         return []
 
@@ -111,9 +113,17 @@ def test_a_killed_host_loses_no_point_and_a_killed_weir_run_goes_on_at_once(
     until(lambda: points(store) >= 3, process)
     cluster.kill(2)
     said, _ = process.communicate(timeout=SOON_S)
-    assert process.returncode in (OK, FAILED), said  # FAILED: a disturbed machine, no believable rate
     assert "10.213.7.2: given up: is lost: " in said
     found = runs(store)
+    # What is looked at is that nothing is lost. Rates there may be none, on a machine that is disturbed: that
+    # is the only other end, and it has to be true.
+    rated = [one.status == "found" for run in found for _, case in run.cases() for one in case.throughput]
+    if process.returncode != OK:
+        assert process.returncode == FAILED, said
+        assert "no case has a rate" in said
+        assert not all(rated), said
+    else:
+        assert any(rated), said
     assert rounds_measured(found) == {("direct", "PVP", "64"): 3, ("linux-bridge", "PVP", "64"): 3}, said
     assert all(one.fingerprint.cores for one in found)
     assert not list(cluster.run_dir(1).glob("*.journal"))
@@ -163,3 +173,23 @@ def test_a_thousand_points_survive_a_killed_head_node_and_none_is_lost_or_double
         assert process.returncode == 0, said
     assert rounds_measured(runs(store)) == wanted, said
     assert len(loads(runs(store))) == len(set(loads(runs(store)))) == 1000
+
+
+def test_a_campaign_over_rays_client_server_measures_all_and_a_server_that_dies_at_once_is_told(
+    cluster: RayCluster, tmp_path: Path
+) -> None:
+    store = tmp_path / "results.db"
+    wanted = {(*setup, str(64 + number)): 1 for setup in setups(2) for number in range(FRAMES)}
+    words = ("--store", str(store), "--setups", "2", "--rounds", "1", "--wait", "0.05")
+    for _ in range(CLIENT_TRIES):
+        process = cluster.run(1, "-m", "tests.waiting_hosts.campaign", "--on", CLIENT_ADDRESS, *words)
+        said, _ = process.communicate(timeout=SOON_S)
+        if process.returncode == 0:
+            break
+        assert f"cannot reach a Ray cluster at {CLIENT_ADDRESS}: " in said
+        assert not runs(store)
+    assert rounds_measured(runs(store)) == wanted, said
+    assert {run.campaign.shared.host for run in runs(store) if run.campaign and run.campaign.shared} == {
+        "10.213.7.1",
+        "10.213.7.2",
+    }

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from tests.weir_command import WEIR
-from weir.procedures.resuming import measured
 from weir.results.result import Result
-from weir.store.database import StoreError
+from weir.results.rounds import rounds_measured
+from weir.store.connection import StoreError
 from weir.store.store import Store
 
 from .surroundings import Surroundings
@@ -56,7 +56,7 @@ def test_what_was_finished_before_a_kill_is_not_measured_again(tmp_path: Path, r
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )  # fmt: skip
     deadline = time.monotonic() + SOON_S
-    while (before := stored(path)) is None or sum(measured(before).values()) < 3:
+    while (before := stored(path)) is None or rounds_measured([before]).total() < 3:
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline, before
         surroundings.tokens |= {one.stem.rsplit("-", 1)[1] for one in run_root.glob("*.journal")}
@@ -66,7 +66,7 @@ def test_what_was_finished_before_a_kill_is_not_measured_again(tmp_path: Path, r
     assert "--shuffle-seed 4 gives it again" in said
     killed = stored(path)
     assert killed is not None
-    done = sum(measured(killed).values())
+    done = rounds_measured([killed]).total()
     assert 3 <= done < POINTS, said
 
     shown = weir("run", "--resume", killed.id, "--dry-run", "--store", str(path))
@@ -82,7 +82,7 @@ def test_what_was_finished_before_a_kill_is_not_measured_again(tmp_path: Path, r
     assert result.campaign is not None
     assert (result.campaign.points, result.campaign.left_out, result.campaign.seed) == (POINTS, [], 4)
     assert not result.interrupted
-    assert measured(result) == {("direct", "PVP", "64"): 3, ("linux-bridge", "PVP", "64"): 3}
+    assert rounds_measured([result]) == {("direct", "PVP", "64"): 3, ("linux-bridge", "PVP", "64"): 3}
     # The trials of the finished rounds are those of before the kill, first and once.
     whole = {setup.name: case for setup, case in result.cases()}
     for setup, case in killed.cases():

@@ -16,9 +16,9 @@ from collections.abc import Sequence
 from tests.waiting_hosts.host import WEIR
 from tests.waiting_hosts.program import setups
 from weir.hosts.by_ray import RayHosts
-from weir.procedures.across_hosts import AcrossHosts, Wanted
-from weir.procedures.host_runs import campaign_runs
-from weir.procedures.order import Key
+from weir.lab.ways import Key
+from weir.procedures.across_hosts import AcrossHosts
+from weir.procedures.wanted import Wanted
 from weir.results.campaign import SharedCampaign
 from weir.results.result import Case, Result
 from weir.store.store import Store
@@ -75,17 +75,23 @@ class _Some(RayHosts):
 
 
 def wanted(
-    rounds: int, of: Sequence[Key], frames: Sequence[str] = ("64",), before: Sequence[Result] = ()
+    rounds: int,
+    of: Sequence[Key],
+    frames: Sequence[str] = ("64",),
+    before: Sequence[Result] = (),
+    budget_s: float | None = None,
 ) -> Wanted:
     """Each frame size of each set-up, so often."""
-    points = rounds * len(of) * len(frames)
-    shared = SharedCampaign(id=CAMPAIGN, host="", points=points, spec={"name": "switching"})
-    return Wanted(shared, of, frames, rounds, quick=True, before=before)
+    points, spec = rounds * len(of) * len(frames), {"name": "switching", "measure": {"rounds": rounds}}
+    shared = SharedCampaign(id=CAMPAIGN, host="", points=points, spec=spec)
+    return Wanted(
+        shared, of, frames, rounds, quick=True, before=before, budget_s=budget_s, budget_of_all_s=budget_s
+    )
 
 
 def stored(store: Store) -> list[Result]:
     """All its runs."""
-    return campaign_runs(store, CAMPAIGN)
+    return store.runs_of_campaign(CAMPAIGN)
 
 
 def loads(runs: Sequence[Result]) -> list[float]:

@@ -12,6 +12,7 @@ from tests.unit.store.made import run, trial
 from weir.hosts.messages import (
     Begin,
     CaseKept,
+    Earlier,
     End,
     Measure,
     Offered,
@@ -19,13 +20,15 @@ from weir.hosts.messages import (
     RunBegun,
     RunKnown,
     SetupKnown,
+    Showed,
     TrialKept,
     Visited,
     Word,
     to_host,
+    whole,
 )
 from weir.hosts.transport import Heard
-from weir.procedures.order import Key
+from weir.lab.ways import Key
 from weir.procedures.rounds import combined, rounds_of
 from weir.results.campaign import CampaignRecord
 from weir.results.host_offer import HostOffer
@@ -47,8 +50,16 @@ class WaitingHost:
     """Set-ups that it finds that it cannot build when it tries to."""
     dies_at: int | None = None
     """In the middle of which of its points, from 1."""
+    waits: str | None = None
+    """It says that, and offers nothing."""
+    goes_on: bool = True
+    """With its run of before; else it begins a new one."""
+    again: bool = False
+    """At its end it measures its first case once more."""
     weir: str = WEIR
+    pieces: list[Earlier] = field(default_factory=list)
     asked: list[Measure] = field(default_factory=list)
+    end: End | None = None
     stopped: bool = False
     ended: bool = False
     _said: list[Word] = field(default_factory=list)
@@ -60,18 +71,39 @@ class WaitingHost:
         """What the head says."""
         match to_host(line):
             case Begin() as begin:
-                self._begin, self._run = begin, begin.resumed
-                possible = [
-                    Possible(name=name, chain=chain, refused=self.refused.get((name, chain)))
-                    for name, chain in self.setups
-                ]
-                self._said.append(Offered(offer=self._offer(begin.shared.host), setups=tuple(possible)))
+                self._begin = begin
+                self._offer_if_whole(begin)
+            case Earlier() as piece:
+                assert self._begin is not None
+                self.pieces.append(piece)
+                self._offer_if_whole(self._begin)
             case Measure() as order:
                 assert self._at is None, "it was asked while it measures"
                 self.asked.append(order)
                 self._at = self._measure(order)
-            case End():
-                self.ended = True
+            case End() as end:
+                self.end, self.ended = end, True
+                if self.again and self._run is not None:
+                    self._once_more(self._run)
+
+    def _offer_if_whole(self, begin: Begin) -> None:
+        """Once it has all pieces of its run of before."""
+        if len(self.pieces) < begin.earlier_pieces:
+            return
+        if self.waits is not None:
+            self._said.append(Showed(text=self.waits, stays=True))
+            return
+        self._run = whole(self.pieces) if self.pieces and self.goes_on else None
+        possible = [
+            Possible(name=name, chain=chain, refused=self.refused.get((name, chain)))
+            for name, chain in self.setups
+        ]
+        self._said.append(Offered(offer=self._offer(begin.shared.host), setups=tuple(possible)))
+
+    @property
+    def begun(self) -> Begin | None:
+        """What it was told first."""
+        return self._begin
 
     def poll(self, host: str) -> Heard | None:
         """One step further."""
@@ -112,20 +144,31 @@ class WaitingHost:
         one = trial(float(secrets.randbelow(_LOADS)))
         self._said.append(TrialKept(number=number, frame=order.frame, mean_frame_bytes=64, trial=one))
         yield
-        known = [rounds_of(case) for case in setup.cases if case.frame == order.frame]
-        whole = combined(
-            [*(known[0] if known else []), Case(frame=order.frame, mean_frame_bytes=64, trials=[one])], None
-        )
-        setup.cases = [case for case in setup.cases if case.frame != order.frame] + [whole]
-        self._said.append(CaseKept(number=number, case=whole))
+        self._keep(number, Case(frame=order.frame, mean_frame_bytes=64, trials=[one], round=order.round))
         self._know()
         self._said.append(Visited())
+
+    def _keep(self, number: int, case: Case) -> None:
+        setup = self._run.setups[number] if self._run is not None else None
+        assert setup is not None
+        known = [one for had in setup.cases if had.frame == case.frame for one in rounds_of(had)]
+        now = combined([*known, case], None) if known else case
+        setup.cases = [one for one in setup.cases if one.frame != case.frame] + [now]
+        self._said.append(CaseKept(number=number, case=now))
+
+    def _once_more(self, run: Result) -> None:
+        assert run.campaign is not None
+        one = trial(float(secrets.randbelow(_LOADS)))
+        frame, number = run.setups[0].cases[0].frame, run.campaign.rounds
+        self._keep(0, Case(frame=frame, mean_frame_bytes=64, trials=[one], round=number))
 
     def _new_run(self) -> Result:
         assert self._begin is not None
         shared = self._begin.shared
         made = run(f"{shared.host}-{secrets.token_hex(6)}")
-        made.campaign = CampaignRecord(rounds=1, points=shared.points, shared=shared)
+        budget_s = self._begin.budget_s
+        rounds = shared.spec["measure"]["rounds"]
+        made.campaign = CampaignRecord(rounds=rounds, points=shared.points, budget_s=budget_s, shared=shared)
         return made
 
     def _know(self) -> None:

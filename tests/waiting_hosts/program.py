@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from tests.waiting_hosts.host import WaitingHost
 from weir.hosts.messages import Measure, to_host
-from weir.procedures.order import Key
+from weir.lab.ways import Key
 
 
 def setups(count: int) -> Sequence[Key]:

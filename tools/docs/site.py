@@ -32,6 +32,7 @@ HOW_TO = {
         "write-a-lab",
         "repeat-a-run",
         "run-on-many-hosts",
+        "span-hosts",
         "choose-a-technology",
         "measure-latency",
         "measure-connections",

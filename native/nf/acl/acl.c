@@ -32,6 +32,7 @@ struct acl {
 	struct weir_fragments *fragments;
 	unsigned int default_verdict; /* enum weir_default */
 	unsigned int scope;	      /* enum scope */
+	bool index;
 	struct weir_ruled_frames frames;
 	char path[WEIR_OPTION_TEXT_BYTES], rule_list[WEIR_OPTION_TEXT_BYTES];
 	struct weir_fragment_options fragment_options;
@@ -47,6 +48,14 @@ static const struct weir_option options[] = {
 		.offset = offsetof(struct acl, rule_list),
 	},
 	WEIR_DEFAULT_ROW(struct acl, "packets"),
+	{
+		.name = "index",
+		.type = WEIR_OPTION_BOOL,
+		.default_text = "true",
+		.help = "Whether rules for IPv4 are found by an index; false: they are looked "
+			"through one by one, for measuring what the index brings.",
+		.offset = offsetof(struct acl, index),
+	},
 	{
 		.name = "direction",
 		.type = WEIR_OPTION_ENUM,
@@ -110,6 +119,10 @@ init(void *state, const char *where, struct weir_error *error)
 			     : weir_rule_set_of_option(acl->path, permits, where, error);
 	if (acl->rules == NULL)
 		return -1;
+	if (!acl->index && weir_rule_set_one_by_one(acl->rules, where, error) != 0) {
+		fini(acl);
+		return -1;
+	}
 	acl->fragments = weir_fragments_of(&acl->fragment_options);
 	if (acl->fragments != NULL)
 		return 0;
@@ -225,10 +238,17 @@ reload_prepare(const void *state, const void *arguments, const char *where, void
 	       struct weir_error *error)
 {
 	const struct acl *acl = state;
+	const struct weir_rule_reload *reload;
 
-	return weir_rule_reload_prepare(arguments, acl->path,
-					acl->default_verdict == WEIR_DEFAULT_PERMIT, where,
-					prepared, error);
+	if (weir_rule_reload_prepare(arguments, acl->path,
+				     acl->default_verdict == WEIR_DEFAULT_PERMIT, where, prepared,
+				     error) != 0)
+		return -1;
+	reload = *prepared;
+	if (acl->index || weir_rule_set_one_by_one(reload->rules, where, error) == 0)
+		return 0;
+	weir_rule_reload_release(*prepared);
+	return -1;
 }
 
 struct before_and_after {

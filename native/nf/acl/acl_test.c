@@ -368,6 +368,33 @@ rules_come_as_a_list_too_whose_mistakes_are_named(void **state)
 	assert_null(weir_nf_create(&weir_nf_acl, both, 2, "options", &error));
 }
 
+static void
+without_an_index_rules_decide_change_and_reload_as_with_one(void **state)
+{
+	const char *const more[][2] = {{"change_list", "remove permit udp any any any 1, "
+						       "add permit udp any any any 3 first"},
+				       {NULL, NULL}};
+	void *acl = acl_with("deny udp any 198.51.100.7 any 1\n"
+			     "permit udp any any any 1\n"
+			     "permit udp any any any 2\n",
+			     "index", "false");
+
+	(void)state;
+	assert_string_equal(OUT(.dst = "198.51.100.7", .dst_port = 1), "denied");
+	assert_null(OUT(.dst_port = 1));
+	assert_null(OUT(.dst_port = 2));
+	assert_string_equal(OUT(.dst_port = 3), "denied");
+	assert_null(weir_test_command(&weir_nf_acl, acl, "change", more));
+	assert_string_equal(OUT(.dst_port = 1), "denied");
+	assert_null(OUT(.dst_port = 2));
+	assert_null(OUT(.dst_port = 3));
+	weir_test_file("deny udp any any any 4\npermit any any any\n");
+	assert_null(weir_test_command(&weir_nf_acl, acl, "reload", NULL));
+	assert_null(OUT(.dst_port = 1));
+	assert_string_equal(OUT(.dst_port = 4), "denied");
+	ends(acl);
+}
+
 int
 main(void)
 {
@@ -389,6 +416,7 @@ main(void)
 		cmocka_unit_test(arp_may_pass_while_rules_deny_ipv6),
 		cmocka_unit_test(a_reload_puts_new_rules_in_place),
 		cmocka_unit_test(a_change_adds_and_removes_single_rules),
+		cmocka_unit_test(without_an_index_rules_decide_change_and_reload_as_with_one),
 		cmocka_unit_test(a_change_says_whether_any_rule_names_ports),
 		cmocka_unit_test(a_reload_of_an_acl_without_a_file_asks_which),
 		cmocka_unit_test(rules_come_as_a_list_too_whose_mistakes_are_named),

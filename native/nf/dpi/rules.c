@@ -131,8 +131,9 @@ compile(struct draft *draft)
 	hs_compile_error_t *fault;
 
 	if (draft->flow_count > 0) {
-		rules->classifier = weir_classifier_build(draft->flows, draft->flow_count,
-							  draft->where, draft->error);
+		rules->classifier =
+			weir_classifier_build(draft->flows, draft->flow_count, WEIR_RULES_INDEXED,
+					      draft->where, draft->error);
 		if (rules->classifier == NULL)
 			return -1;
 	}

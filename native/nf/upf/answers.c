@@ -4,37 +4,75 @@
 
 #include "upf.h"
 
+/* A frame with that Ethernet header and room for so many bytes behind it, which leaves with the
+ * next poll. NULL: it cannot be, and that is counted. */
+static uint8_t *
+make(struct upf *upf, struct rte_mempool *pool, const void *ethernet, uint16_t l3_offset,
+     uint16_t l3_bytes)
+{
+	struct upf_answers *answers = &upf->answers;
+	const uint16_t room = RTE_MAX(l3_offset + l3_bytes, RTE_ETHER_MIN_LEN - RTE_ETHER_CRC_LEN);
+	struct rte_mbuf *made =
+		answers->count < UPF_ANSWERS_MAX && pool != NULL ? rte_pktmbuf_alloc(pool) : NULL;
+	uint8_t *frame = made != NULL ? (uint8_t *)rte_pktmbuf_append(made, room) : NULL;
+
+	if (frame == NULL) {
+		weir_count(&upf->answers_lost, 1);
+		rte_pktmbuf_free(made);
+		return NULL;
+	}
+	memset(frame, 0, room);
+	memcpy(frame, ethernet, l3_offset);
+	answers->packet[(answers->first + answers->count++) % UPF_ANSWERS_MAX] = made;
+	return frame;
+}
+
+static void
+turn(uint8_t *frame)
+{
+	struct rte_ether_hdr *ethernet = (struct rte_ether_hdr *)frame;
+
+	RTE_SWAP(ethernet->src_addr, ethernet->dst_addr);
+}
+
 /* Sends `signal` to whom `packet` came from; from here to there is turned. */
 static void
 answer(struct upf *upf, const struct rte_mbuf *packet, const struct weir_headers *headers,
        struct weir_gtpu_signal *signal)
 {
-	struct upf_answers *answers = &upf->answers;
-	const uint16_t bytes = headers->l3_offset + weir_gtpu_signal_bytes(signal);
-	const uint16_t room = RTE_MAX(bytes, RTE_ETHER_MIN_LEN - RTE_ETHER_CRC_LEN);
-	struct rte_ether_hdr *ethernet;
-	struct rte_mbuf *made;
-	uint8_t *frame;
+	uint8_t *frame = make(upf, packet->pool, rte_pktmbuf_mtod(packet, const void *),
+			      headers->l3_offset, weir_gtpu_signal_bytes(signal));
 
-	made = answers->count < UPF_ANSWERS_MAX ? rte_pktmbuf_alloc(packet->pool) : NULL;
-	if (made == NULL) {
-		weir_count(&upf->answers_lost, 1);
+	if (frame == NULL)
 		return;
-	}
-	frame = (uint8_t *)rte_pktmbuf_append(made, room);
-	if (frame == NULL) {
-		weir_count(&upf->answers_lost, 1);
-		rte_pktmbuf_free(made);
-		return;
-	}
-	memset(frame, 0, room);
-	memcpy(frame, rte_pktmbuf_mtod(packet, const void *), headers->l3_offset);
-	ethernet = (struct rte_ether_hdr *)frame;
-	RTE_SWAP(ethernet->src_addr, ethernet->dst_addr);
+	turn(frame);
 	signal->from_ip = headers->tuple.dst_ip;
 	signal->to_ip = headers->tuple.src_ip;
 	weir_gtpu_write_signal(signal, frame + headers->l3_offset);
-	answers->packet[(answers->first + answers->count++) % UPF_ANSWERS_MAX] = made;
+}
+
+void
+upf_learn_link_back(struct upf_link *link, const struct weir_batch *batch)
+{
+	upf_learn_link(link, batch);
+	if (link->went_there)
+		turn(link->ethernet);
+	link->went_there = false;
+}
+
+void
+upf_end_tunnel(struct upf *upf, const struct weir_gtpu_tunnel *tunnel)
+{
+	const struct upf_link *link = &upf->link;
+	const uint16_t type = RTE_BE16(RTE_ETHER_TYPE_IPV4);
+	uint8_t *frame =
+		make(upf, link->pool, link->ethernet, link->l3_offset, WEIR_GTPU_OUTER_PLAIN_BYTES);
+
+	if (frame == NULL)
+		return;
+	memcpy(frame + link->l3_offset - sizeof(type), &type, sizeof(type));
+	weir_gtpu_write_end_marker(upf->own_ip, tunnel, frame + link->l3_offset);
+	weir_count(&upf->end_markers, 1);
 }
 
 void
@@ -92,13 +130,9 @@ upf_notify_extensions(struct upf *upf, const struct rte_mbuf *packet,
 }
 
 void
-upf_answers_release(void *state, struct weir_batch *batch, struct weir_stage_ledger *ledger)
+upf_answers_release(struct upf_answers *answers, struct weir_batch *batch,
+		    struct weir_stage_ledger *ledger)
 {
-	struct upf_answers *answers = &((struct upf *)state)->answers;
-
-	if (batch->direction == ((struct upf *)state)->out_of_way)
-		return;
-	batch->released = WEIR_RELEASED_BEHIND;
 	while (answers->count > 0 && batch->count < WEIR_BURST) {
 		batch->egress[batch->count] = 0;
 		batch->packet[batch->count++] = answers->packet[answers->first];

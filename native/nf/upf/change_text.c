@@ -7,10 +7,12 @@
 #include "toolkit/entries.h"
 #include "changes.h"
 
-#define KEYS 11
+#define KEYS 13
 
-static const char *const action_names[] = {
-	[UPF_ACTION_FORWARD] = "forward", [UPF_ACTION_DROP] = "drop", NULL};
+static const char *const action_names[] = {[UPF_ACTION_FORWARD] = "forward",
+					   [UPF_ACTION_DROP] = "drop",
+					   [UPF_ACTION_BUFFER] = "buffer",
+					   NULL};
 static const char *const gate_names[] = {
 	[UPF_GATE_OPEN] = "open", [UPF_GATE_CLOSED] = "closed", NULL};
 
@@ -32,7 +34,7 @@ static const char *const gate_names[] = {
 
 /* In the order of the bits of enum upf_given. */
 static const struct weir_option keys[KEYS] = {
-	{.name = "ue", .type = WEIR_OPTION_IPV4, .offset = offsetof(struct upf_change, ue_ip)},
+	{.name = "ue", .type = WEIR_OPTION_IPV4, .offset = offsetof(struct upf_change, ue.ip)},
 	TEID_KEY(teid),
 	{.name = "gnb", .type = WEIR_OPTION_IPV4, .offset = offsetof(struct upf_change, gnb_ip)},
 	TEID_KEY(gnb_teid),
@@ -48,6 +50,16 @@ static const struct weir_option keys[KEYS] = {
 	NAMED_KEY("gate_downlink", gate[WEIR_INBOUND], gate_names),
 	MBR_KEY("mbr_uplink_bps", WEIR_OUTBOUND),
 	MBR_KEY("mbr_downlink_bps", WEIR_INBOUND),
+	{
+		.name = "ue_prefix",
+		.type = WEIR_OPTION_PREFIX6,
+		.offset = offsetof(struct upf_change, ue_prefix),
+	},
+	{
+		.name = "end_marker",
+		.type = WEIR_OPTION_BOOL,
+		.offset = offsetof(struct upf_change, end_marker),
+	},
 };
 
 static uint32_t
@@ -58,6 +70,17 @@ given_by(const char *key)
 	while (strcmp(keys[i].name, key) != 0)
 		i++;
 	return 1u << i;
+}
+
+static void
+take_prefix(struct upf_change *change)
+{
+	const struct upf_prefix mask = upf_prefix_mask(change->ue_prefix.length);
+
+	change->ue.prefix = upf_prefix_of(change->ue_prefix.address, &mask);
+	/* ::/N is none. */
+	if ((change->ue.prefix.words[0] | change->ue.prefix.words[1]) != 0)
+		change->ue.prefix_bits = change->ue_prefix.length;
 }
 
 /* One session: its words become one change. */
@@ -87,6 +110,7 @@ take(void *argument, char *entry, const char *where, struct weir_error *error)
 			return -1;
 		change->given |= given_by(word);
 	}
+	take_prefix(change);
 	changes->count++;
 	return 0;
 }
@@ -95,7 +119,7 @@ int
 upf_changes_read(const char *text, struct upf_changes *changes, const char *where,
 		 struct weir_error *error)
 {
-	static_assert(1u << (KEYS - 1) == UPF_GIVEN_MBR << WEIR_INBOUND, "a bit a key");
+	static_assert(1u << (KEYS - 1) == UPF_GIVEN_END_MARKER, "a bit a key");
 	static_assert(UPF_CHANGES_MAX == 128, "as the message says");
 	changes->count = 0;
 	return weir_entries_each("a change of sessions", text, "", take, changes, where, error);

@@ -84,7 +84,7 @@ a_command_changes_128_sessions_at_most(void **state)
 static void
 what_is_added_meets_at_one_worker_or_is_told_which_teid_would(void **state)
 {
-	struct weir_headers headers, down = {0};
+	struct weir_headers headers, down = {.network = WEIR_NETWORK_IPV4};
 	struct rte_mbuf *packet;
 	struct weir_error error;
 	const char *message;

@@ -61,8 +61,11 @@ static const struct weir_option arguments[] = {
 		.name = "sessions",
 		.type = WEIR_OPTION_TEXT,
 		.help = "Entries \"ue=ADDRESS key=value ...\", separated by commas, 128 at most: "
-			"teid, gnb, gnb_teid, qfi; uplink, downlink: forward or drop; "
-			"gate_uplink, gate_downlink: open or closed; mbr_uplink_bps, "
+			"ue_prefix, of IPv6, beside ue or in its place; teid, gnb, gnb_teid, qfi; "
+			"uplink, downlink: forward, drop or (downlink) buffer; end_marker: true or "
+			"false; gate_uplink, "
+			"gate_downlink: open or "
+			"closed; mbr_uplink_bps, "
 			"mbr_downlink_bps. All of them happen, or none.",
 		.offset = offsetof(struct arguments, sessions),
 	},
@@ -77,9 +80,12 @@ static const struct weir_option arguments[] = {
 
 const struct weir_command upf_commands[UPF_COMMANDS] = {
 	COMMAND("sessions-add", prepare_add,
-		"Adds sessions; each needs ue and teid. Without gnb_teid its downlink is dropped."),
+		"Adds sessions; each needs ue or ue_prefix, and teid. Without gnb_teid its "
+		"downlink "
+		"is dropped."),
 	COMMAND("sessions-modify", prepare_modify,
 		"Changes what is given of sessions, and nothing else: gnb and gnb_teid hand one "
 		"over."),
-	COMMAND("sessions-remove", prepare_remove, "Removes sessions; each needs ue alone."),
+	COMMAND("sessions-remove", prepare_remove,
+		"Removes sessions; each needs ue or ue_prefix alone."),
 };

@@ -6,160 +6,6 @@
 #include "engine/stage.h"
 #include "upf.h"
 
-static const char *const other_names[] = {"drop", "forward", NULL};
-static const char *const n4_teids_names[] = {"random", "consecutive", NULL};
-
-#define TEID_ROW(field, text)                                                                      \
-	{                                                                                          \
-		.name = #field, .type = WEIR_OPTION_INT, .default_text = "1", .min = 1,            \
-		.max = UINT32_MAX, .help = text, .offset = offsetof(struct upf, field),            \
-	}
-#define MBR_ROW(option, direction, way)                                                            \
-	{                                                                                          \
-		.name = option, .type = WEIR_OPTION_INT, .unit = "bit/s", .default_text = "0",     \
-		.max = UPF_MBR_MAX_BPS,                                                            \
-		.help = "Of each session that says none of its own, in IP packets " way            \
-			"; 0: as much as comes.",                                                  \
-		.offset = offsetof(struct upf, mbr_bps[direction]),                                \
-	}
-
-const struct weir_option upf_options[UPF_OPTIONS] = {
-	{
-		.name = "n3_address",
-		.type = WEIR_OPTION_IPV4,
-		.default_text = "192.0.2.1",
-		.help = "The UPF's address on N3: where tunnels from the gNB end.",
-		.offset = offsetof(struct upf, n3_ip),
-	},
-	{
-		.name = "gnb_address",
-		.type = WEIR_OPTION_IPV4,
-		.default_text = "192.0.2.2",
-		.help = "The gNB's address on N3: where tunnels to it end.",
-		.offset = offsetof(struct upf, gnb_ip),
-	},
-	{
-		.name = "sessions",
-		.type = WEIR_OPTION_INT,
-		.default_text = "1000",
-		.max = UPF_SESSIONS_MAX,
-		.help = "PDU sessions, one a UE, that are there from the beginning; about 160 "
-			"bytes of memory each.",
-		.offset = offsetof(struct upf, session_count),
-	},
-	{
-		.name = "ue_first_address",
-		.type = WEIR_OPTION_IPV4,
-		.default_text = "10.45.0.1",
-		.help = "Of the first UE; the next ones follow.",
-		.offset = offsetof(struct upf, ue_first_ip),
-	},
-	TEID_ROW(teid_first, "Of the first session, at the UPF; the next ones follow."),
-	TEID_ROW(gnb_teid_first, "Of the first session, at the gNB; the next ones follow."),
-	{
-		.name = "pdu_session_container",
-		.type = WEIR_OPTION_BOOL,
-		.default_text = "true",
-		.help = "What enters a tunnel carries one: eight bytes.",
-		.offset = offsetof(struct upf, container),
-	},
-	{
-		.name = "qfi",
-		.type = WEIR_OPTION_INT,
-		.default_text = "9",
-		.max = WEIR_GTPU_QFI_MAX,
-		.help = "The QoS flow that it names.",
-		.offset = offsetof(struct upf, qfi),
-	},
-	MBR_ROW("mbr_uplink_bps", WEIR_OUTBOUND, "from the UE"),
-	MBR_ROW("mbr_downlink_bps", WEIR_INBOUND, "to the UE"),
-	{
-		.name = "mbr_burst_bytes",
-		.type = WEIR_OPTION_INT,
-		.unit = "bytes",
-		.default_text = "65536",
-		.min = 1,
-		.max = 1 << 30,
-		.help = "What a session may send at once, above its maximum bit rate.",
-		.offset = offsetof(struct upf, mbr_burst_bytes),
-	},
-	{
-		.name = "n3_mtu_bytes",
-		.type = WEIR_OPTION_INT,
-		.unit = "bytes",
-		.default_text = "9000",
-		.min = 68,
-		.max = UINT16_MAX,
-		.help = "The longest IPv4 packet on N3, its tunnel's headers included.",
-		.offset = offsetof(struct upf, n3_mtu_bytes),
-	},
-	{
-		.name = "error_indications_pps",
-		.type = WEIR_OPTION_INT,
-		.unit = "packets/s",
-		.default_text = "100",
-		.max = 1000000,
-		.help = "Error indications and notifications at most; 0: none.",
-		.offset = offsetof(struct upf, error_indications_pps),
-	},
-	{
-		.name = "other",
-		.type = WEIR_OPTION_ENUM,
-		.default_text = "drop",
-		.values = other_names,
-		.help = "IP packets on N3 that are not GTP-U to this end.",
-		.offset = offsetof(struct upf, other),
-	},
-	/* Not of a gNB. */
-	{
-		.name = "sessions_max",
-		.type = WEIR_OPTION_INT,
-		.default_text = "0",
-		.max = UPF_SESSIONS_MAX,
-		.help = "Room for sessions, those of `sessions` among them; about 160 bytes of "
-			"memory each. 0: as many as these, so that one can be added where one was "
-			"removed.",
-		.offset = offsetof(struct upf, sessions_max),
-	},
-	{
-		.name = "rules_max",
-		.type = WEIR_OPTION_INT,
-		.default_text = "1024",
-		.max = UPF_SESSIONS_MAX,
-		.help = "Room for rules of sessions that have several in a direction, by service "
-			"data flow or QoS flow, at each worker; 320 bytes of memory each.",
-		.offset = offsetof(struct upf, rules_max),
-	},
-	{
-		.name = "flow_list",
-		.type = WEIR_OPTION_TEXT,
-		.default_text = "",
-		.help = "Service data flows of each session of `sessions`, both ways, the first "
-			"that fits: entries \"permit out PROTOCOL from ADDRESS [PORTS] to ADDRESS "
-			"[PORTS] qfi=N mbr_uplink_bps=N mbr_downlink_bps=N\", separated by commas "
-			"or line ends, 7 at most; each and what is of none take two of rules_max a "
-			"session.",
-		.offset = offsetof(struct upf, flow_list),
-	},
-	{
-		.name = "n4_address",
-		.type = WEIR_OPTION_IPV4,
-		.help = "Where it listens for PFCP of control plane functions, port 8805, once "
-			"nf.listen opens it; its Node ID. Not given: nowhere.",
-		.offset = offsetof(struct upf, n4_ip),
-	},
-	{
-		.name = "n4_teids",
-		.type = WEIR_OPTION_ENUM,
-		.default_text = "random",
-		.values = n4_teids_names,
-		.help = "Of sessions by N4. consecutive: UE n from ue_first_address on has the "
-			"n-th from teid_first on, as a gnb with the same options sends; for "
-			"measuring: anybody can guess them.",
-		.offset = offsetof(struct upf, n4_teids),
-	},
-};
-
 const struct weir_drop_reason upf_drop_reasons[UPF_DROP_REASONS] = {
 	[UPF_DROP_MALFORMED] = {"malformed",
 				"Lengths or versions contradict each other, outside or "
@@ -178,6 +24,14 @@ const struct weir_drop_reason upf_drop_reasons[UPF_DROP_REASONS] = {
 	[UPF_DROP_BY_ACTION] = {"forwarding_action", "The session's action, that way, is to drop."},
 	[UPF_DROP_GATE] = {"gate_closed", "The session's gate, that way, is closed."},
 	[UPF_DROP_NO_RULE] = {"no_rule", "None of the session's rules, that way, is for it."},
+	[UPF_DROP_BUFFER_FULL] = {"buffer_full", "Its UE cannot be reached, and more wait already "
+						 "than buffer_packets, its BAR or "
+						 "buffer_packets_max allow."},
+	[UPF_DROP_KEPT_TOO_LONG] = {"waited_too_long", "It waited for buffer_time_s, and its UE "
+						       "was not reached."},
+	[UPF_DROP_KEPT_IN_VAIN] = {"waited_in_vain", "It waited, and its session or rule ended, "
+						     "or was told to drop what waits."},
+	[UPF_DROP_QUOTA] = {"quota_exhausted", "A quota of its rule's usage is used up."},
 };
 
 void
@@ -210,11 +64,25 @@ int
 upf_share(void *state, unsigned int worker, unsigned int workers, const char *where,
 	  struct weir_error *error)
 {
-	(void)worker; /* each has all sessions */
 	(void)where;
 	(void)error;
+	/* Each has all sessions. */
 	((struct upf *)state)->workers = workers;
+	((struct upf *)state)->worker = worker;
 	return 0;
+}
+
+/* Of the way into tunnels: both what has waited and what is said here. */
+void
+upf_release(void *state, struct weir_batch *batch, struct weir_stage_ledger *ledger)
+{
+	struct upf *upf = state;
+
+	if (batch->direction == upf->out_of_way)
+		return;
+	batch->released = WEIR_RELEASED_BEHIND;
+	upf_buffer_release(upf, batch, ledger);
+	upf_answers_release(&upf->answers, batch, ledger);
 }
 
 void
@@ -229,6 +97,18 @@ upf_process(void *state, struct weir_batch *batch, struct weir_stage_ledger *led
 		upf_into_tunnel(upf, batch, ledger);
 }
 
+static uint32_t
+steer_ipv6(const struct upf *upf, const struct rte_mbuf *packet, const struct weir_headers *headers,
+	   enum weir_direction direction)
+{
+	const struct rte_ipv6_hdr *ip =
+		rte_pktmbuf_mtod_offset(packet, const struct rte_ipv6_hdr *, headers->l3_offset);
+	const struct upf_prefix prefix =
+		upf_prefix_of(upf_user_ipv6(ip, direction), &upf->prefix_mask);
+
+	return upf_steer_prefix(upf, &prefix);
+}
+
 /* By the session: both directions meet. */
 uint32_t
 upf_steer(const void *state, const struct weir_headers *headers, const struct rte_mbuf *packet,
@@ -239,8 +119,12 @@ upf_steer(const void *state, const struct weir_headers *headers, const struct rt
 	const uint32_t teid_offset = headers->payload_offset + offsetof(struct rte_gtp_hdr, teid);
 	uint32_t teid;
 
+	if (headers->network == WEIR_NETWORK_IPV6)
+		return packet == NULL || direction == upf->out_of_way
+			       ? 0
+			       : steer_ipv6(upf, packet, headers, direction);
 	if (direction != upf->out_of_way)
-		return upf_steer_ue(upf, upf_user_ip(tuple->src_ip, tuple->dst_ip, direction));
+		return upf_steer_ip(upf, upf_user_ip(tuple->src_ip, tuple->dst_ip, direction));
 	if (packet == NULL || headers->payload_offset == 0 ||
 	    teid_offset + sizeof(teid) > rte_pktmbuf_data_len(packet))
 		return 0;
@@ -279,6 +163,8 @@ upf_report(const void *state, struct weir_report *report)
 	report->figure(report, "sessions_removed", upf->changed.removed);
 	report->figure(report, "rules", upf->rules_used);
 	report->figure(report, "rules_max", upf->rules_max);
+	report->figure(report, "packets_waiting", weir_counted(&upf->buffer.packets));
+	report->figure(report, "end_markers", weir_counted(&upf->end_markers));
 	report->figure(report, "answers_lost", weir_counted(&upf->answers_lost));
 	report->counter(report, &(struct weir_report_label){"direction", "uplink"}, 1,
 			&sum[WEIR_OUTBOUND]);

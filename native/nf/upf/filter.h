@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "packet/ip_address.h"
+
 #define UPF_PORT_RANGES_MAX 4
 #define UPF_ANY_PROTOCOL 256
 
@@ -18,11 +20,17 @@ struct upf_port_range {
 	uint16_t first, last;
 };
 
-/* One end of a flow. Addresses in network byte order, ports as they are. */
+/* Versions of IP: bits, of which something can have both. */
+#define UPF_IPV4 1
+#define UPF_IPV6 2
+#define UPF_ANY_FAMILY (UPF_IPV4 | UPF_IPV6)
+
+/* One end of a flow. Ports as they are. */
 struct upf_filter_end {
-	uint32_t ip, mask;   /* mask 0: any */
+	struct weir_ip_address ip;
+	bool is_given;	     /* else any address fits, of either version */
+	uint8_t bits;	     /* of its prefix; the others of `ip` are 0 */
 	uint8_t range_count; /* 0: any port, or none */
-	uint8_t zero[3];
 	struct upf_port_range range[UPF_PORT_RANGES_MAX];
 };
 
@@ -30,14 +38,19 @@ struct upf_filter {
 	struct upf_filter_end network, ue;
 	uint16_t protocol; /* or UPF_ANY_PROTOCOL */
 	uint8_t tos, tos_mask;
+	bool has_spi, has_flow_label;
+	uint8_t zero[2];
+	uint32_t spi, flow_label;
 };
 
 /* What filters look at. */
 struct upf_filtered {
-	uint32_t network_ip, ue_ip; /* network byte order */
+	struct weir_ip_address network_ip, ue_ip;
 	uint16_t network_port, ue_port;
 	bool has_ports; /* it is of a protocol with ports, and they are in it */
+	bool has_spi;	/* likewise, of ESP or AH */
 	uint8_t protocol, tos;
+	uint32_t spi, flow_label; /* the label of IPv4: UINT32_MAX */
 };
 
 /* A filter that every packet fits. */
@@ -50,7 +63,7 @@ struct upf_filtered {
  */
 const char *upf_filter_read(const char *text, size_t bytes, struct upf_filter *filter);
 
-/* Reads an IPv4 packet of that way, of `room` bytes, 20 at the least. */
+/* Reads an IP packet of that way, of `room` bytes, 20 at the least, and of IPv6 40. */
 struct upf_filtered upf_filtered_read(const uint8_t *ip, uint32_t room, bool from_ue);
 bool upf_filter_fits(const struct upf_filter *filter, const struct upf_filtered *packet);
 

@@ -11,8 +11,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 static void
 check_end(const struct upf_filter_end *end)
 {
-	if (end->range_count > UPF_PORT_RANGES_MAX || (end->ip & ~end->mask) != 0)
+	const unsigned int most = 8 * weir_ip_address_bytes(end->ip.ipv6);
+
+	if (end->range_count > UPF_PORT_RANGES_MAX || end->bits > most)
 		abort();
+	for (unsigned int bit = end->bits; bit < most; bit++) {
+		if ((end->ip.bytes[bit / 8] & 0x80 >> bit % 8) != 0)
+			abort();
+	}
 	for (unsigned int i = 0; i < end->range_count; i++) {
 		if (end->range[i].first > end->range[i].last)
 			abort();
@@ -34,7 +40,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	check_end(&filter.ue);
 	if (filter.protocol > UPF_ANY_PROTOCOL)
 		abort();
-	if (room < 20)
+	if (room < 20 || (line[1] >> 4 == 6 && room < 40))
 		return 0;
 	ip = malloc(room); /* so that reading behind it is seen */
 	if (ip == NULL)

@@ -21,11 +21,29 @@ read_whole(const char *text)
 	return filter;
 }
 
+static struct weir_ip_address
+address(const char *text)
+{
+	const bool ipv6 = strchr(text, ':') != NULL;
+	uint8_t bytes[16];
+
+	assert_int_equal(inet_pton(ipv6 ? AF_INET6 : AF_INET, text, bytes), 1);
+	return weir_ip_address(bytes, ipv6);
+}
+
+static void
+assert_address(struct weir_ip_address one, const char *text)
+{
+	const struct weir_ip_address other = address(text);
+
+	assert_true(weir_ip_address_is(&one, &other));
+}
+
 static struct upf_filtered
 packet(uint8_t protocol, const char *network, uint16_t network_port, uint16_t ue_port)
 {
-	return (struct upf_filtered){.network_ip = inet_addr(network),
-				     .ue_ip = inet_addr("10.46.0.1"),
+	return (struct upf_filtered){.network_ip = address(network),
+				     .ue_ip = address("10.46.0.1"),
 				     .network_port = network_port,
 				     .ue_port = ue_port,
 				     .has_ports =
@@ -79,18 +97,105 @@ a_packet_is_read_from_the_side_that_it_comes_from(void **state)
 	struct upf_filtered one = upf_filtered_read(ip, sizeof(ip), true);
 
 	(void)state;
-	assert_int_equal(one.ue_ip, inet_addr("10.46.0.1"));
-	assert_int_equal(one.network_ip, inet_addr("203.0.113.9"));
+	assert_address(one.ue_ip, "10.46.0.1");
+	assert_address(one.network_ip, "203.0.113.9");
 	assert_int_equal(one.ue_port, 4000);
 	assert_int_equal(one.network_port, 80);
 	assert_int_equal(one.tos, 0xb8);
 	assert_true(one.has_ports);
 	one = upf_filtered_read(ip, sizeof(ip), false);
-	assert_int_equal(one.ue_ip, inet_addr("203.0.113.9"));
+	assert_address(one.ue_ip, "203.0.113.9");
 	assert_int_equal(one.ue_port, 80);
 	assert_false(upf_filtered_read(ip, sizeof(ip) - 1, true).has_ports); /* cut */
 	ip[7] = 1;							     /* a later fragment */
 	assert_false(upf_filtered_read(ip, sizeof(ip), true).has_ports);
+}
+
+static struct upf_filtered
+packet_of_ipv6(const char *network)
+{
+	struct upf_filtered one = packet(IPPROTO_UDP, network, 53, 4000);
+
+	one.ue_ip = address("2001:db8:5:1::7");
+	one.flow_label = 0x12345;
+	return one;
+}
+
+static void
+prefixes_of_ipv6_are_compared_bit_by_bit_and_never_with_ipv4(void **state)
+{
+	const struct upf_filtered dns = packet_of_ipv6("2001:db8:9:ffff::35");
+	const struct upf_filtered of_ipv4 = packet(IPPROTO_UDP, "32.1.13.184", 53, 4000);
+
+	(void)state;
+	assert_true(fits("permit out ip from any to assigned", dns));
+	assert_true(fits("permit out 17 from 2001:db8::/32 53 to assigned", dns));
+	assert_true(fits("permit out ip from 2001:db8:8::/47 to any", dns));
+	assert_false(fits("permit out ip from 2001:db8:8::/48 to any", dns));
+	assert_true(fits("permit out ip from 2001:db8:9:ffff::35 to 2001:db8:5:1::/64", dns));
+	assert_false(fits("permit out ip from 2001:db8:9:ffff::34 to any", dns));
+	assert_false(fits("permit out ip from any to 2001:db8:5::/64", dns));
+	assert_true(fits("permit out ip from ::/0 to assigned", dns));
+	assert_false(fits("permit out ip from ::/0 to assigned", of_ipv4));
+	assert_false(fits("permit out ip from 0.0.0.0/0 to assigned", dns));
+	assert_false(fits("permit out ip from 2001:db8::/32 to assigned", of_ipv4));
+}
+
+static void
+flow_labels_and_security_parameter_indexes_are_those_of_packets_that_have_them(void **state)
+{
+	struct upf_filter filter = UPF_FILTER_OF_ALL;
+	struct upf_filtered one = packet_of_ipv6("2001:db8::1");
+	uint8_t ah[32] = {0x45,	      0,	 0, 32, 0, 0, 0, 0, 64,
+			  IPPROTO_AH, [20] = 17, 4, 0,	0, 0, 0, 1, 2};
+
+	(void)state;
+	filter.has_flow_label = true;
+	filter.flow_label = 0x12345;
+	assert_true(upf_filter_fits(&filter, &one));
+	one.flow_label = 0x12344;
+	assert_false(upf_filter_fits(&filter, &one));
+	one = upf_filtered_read(ah, sizeof(ah), true);
+	assert_false(upf_filter_fits(&filter, &one)); /* IPv4 has no label */
+	filter = UPF_FILTER_OF_ALL;
+	filter.has_spi = true;
+	filter.spi = 0x102;
+	assert_true(upf_filter_fits(&filter, &one));
+	filter.spi = 0x103;
+	assert_false(upf_filter_fits(&filter, &one));
+	one = upf_filtered_read(ah, 27, true); /* cut */
+	filter.spi = 0;
+	assert_false(upf_filter_fits(&filter, &one));
+}
+
+/* Hop-by-hop options, then a fragment header. */
+static void
+what_ipv6_carries_is_read_behind_its_extension_headers(void **state)
+{
+	uint8_t ip[60] = {0x6b, 0x81, 0x23, 0x45, 0, 20, IPPROTO_HOPOPTS, 64, 0x20, 0x01};
+	struct upf_filtered one;
+
+	(void)state;
+	ip[23] = 1;    /* from 2001::1 */
+	ip[24] = 0xfd; /* to fd00:: */
+	ip[40] = IPPROTO_FRAGMENT;
+	ip[48] = IPPROTO_UDP;
+	ip[56] = 0x0f;
+	ip[57] = 0xa0;
+	ip[59] = 53;
+	one = upf_filtered_read(ip, sizeof(ip), true);
+	assert_address(one.ue_ip, "2001::1");
+	assert_address(one.network_ip, "fd00::");
+	assert_int_equal(one.protocol, IPPROTO_UDP);
+	assert_int_equal(one.tos, 0xb8);
+	assert_int_equal(one.flow_label, 0x12345);
+	assert_true(one.has_ports);
+	assert_int_equal(one.ue_port, 4000);
+	assert_int_equal(one.network_port, 53);
+	assert_false(upf_filtered_read(ip, sizeof(ip) - 1, true).has_ports); /* cut */
+	ip[51] = 8;							     /* a later fragment */
+	assert_false(upf_filtered_read(ip, sizeof(ip), true).has_ports);
+	assert_int_equal(upf_filtered_read(ip, sizeof(ip), true).protocol, IPPROTO_UDP);
 }
 
 static void
@@ -108,6 +213,9 @@ what_is_no_flow_description_is_refused_with_what_is_wrong(void **state)
 		"permit out ip from assigned to any",
 		"permit out ip from 1.2.3 to any",
 		"permit out ip from 1.2.3.4/33 to any",
+		"permit out ip from 2001:db8::/129 to any",
+		"permit out ip from 2001:db8:::1 to any",
+		"permit out ip from 2001:db8::1 to 1.2.3.4",
 		"permit out ip from 1.2.3.4/ to any",
 		"permit out ip from !1.2.3.4 to any",
 		"permit out ip from any 65536 to any",
@@ -136,6 +244,10 @@ main(void)
 		cmocka_unit_test(addresses_protocols_and_ports_are_compared),
 		cmocka_unit_test(what_has_no_ports_fits_no_filter_that_gives_some),
 		cmocka_unit_test(a_packet_is_read_from_the_side_that_it_comes_from),
+		cmocka_unit_test(prefixes_of_ipv6_are_compared_bit_by_bit_and_never_with_ipv4),
+		cmocka_unit_test(
+			flow_labels_and_security_parameter_indexes_are_those_of_packets_that_have_them),
+		cmocka_unit_test(what_ipv6_carries_is_read_behind_its_extension_headers),
 		cmocka_unit_test(what_is_no_flow_description_is_refused_with_what_is_wrong),
 	};
 

@@ -51,6 +51,7 @@ add(struct upf_flow_list *list, const struct flow *flow, const struct upf_filter
 		rule->qfi = (uint8_t)flow->qfi;
 		rule->mbr_bps = flow->mbr_bps[way];
 		rule->match.qfi = WEIR_GTPU_NO_QFI;
+		rule->match.families = UPF_ANY_FAMILY;
 		if (filter != NULL)
 			rule->match.filter[rule->match.filter_count++] = *filter;
 	}

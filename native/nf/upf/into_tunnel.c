@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What enters the tunnel of its UE (TS 29.281, section 4.2). */
-#include "upf.h"
+#include "one_packet.h"
 
 /* Puts the packet into the tunnel: the Ethernet header moves down, and what the frame has behind
  * the IP packet goes. */
@@ -11,9 +11,63 @@ encapsulate(struct rte_mbuf *packet, uint16_t l3_offset, uint16_t l3_bytes,
 	const uint16_t outer_bytes = outer->bytes;
 	uint8_t *frame = (uint8_t *)rte_pktmbuf_prepend(packet, outer_bytes);
 
-	upf_move_ethernet(frame, frame + outer_bytes, l3_offset);
+	upf_move_ethernet(frame, frame + outer_bytes, l3_offset, RTE_BE16(RTE_ETHER_TYPE_IPV4));
 	upf_cut(packet, (uint32_t)outer_bytes + l3_offset + l3_bytes);
 	weir_gtpu_write_outer(outer, tunnel, l3_bytes, frame + l3_offset);
+}
+
+static struct upf_owner
+owner_of(const struct upf *upf, const struct upf_session *session, const struct upf_rule *rule)
+{
+	return (struct upf_owner){.place = (uint32_t)(session - upf->sessions),
+				  .rule = rule != NULL ? (uint32_t)(rule - upf->rules) : 0};
+}
+
+/* A packet that is to wait; who has a first one is told where that is asked for, once. */
+static __rte_noinline bool
+keep(struct upf *upf, struct upf_flow *flow, uint32_t *queue, struct upf_owner owner,
+     struct rte_mbuf *packet, const struct weir_headers *headers, uint64_t now_tsc,
+     struct weir_stage_ledger *ledger)
+{
+	const struct upf_kept kept = {.packet = packet,
+				      .since_tsc = now_tsc,
+				      .l3_offset = headers->l3_offset,
+				      .l3_bytes = headers->l3_bytes};
+
+	if ((flow->held_by & UPF_NOTIFIES) != 0 &&
+	    upf_buffer_note(&upf->buffer, owner, owner.rule != 0 ? upf->rules[owner.rule].id : 0))
+		flow->held_by &= (uint8_t)~UPF_NOTIFIES;
+	if (upf_buffer_keep(&upf->buffer, queue, flow->kept_most, &kept, owner))
+		weir_count(&ledger->held, 1);
+	else
+		upf_drop(packet, UPF_DROP_BUFFER_FULL, ledger);
+	return false;
+}
+
+enum upf_drop
+upf_into_tunnel_kept(struct upf *upf, const struct upf_kept *kept, struct upf_owner owner)
+{
+	struct upf_session *session = &upf->sessions[owner.place];
+	struct upf_rule *rule = owner.rule != 0 ? &upf->rules[owner.rule] : NULL;
+	const struct upf_flow *flow = rule != NULL ? &rule->flow : &session->into;
+
+	if ((flow->held_by & UPF_HELD_BY_RULES) != 0) /* it has rules now, and waited before */
+		return UPF_DROP_KEPT_IN_VAIN;
+	if ((flow->held_by & UPF_HELD_BY_ACTION) != 0)
+		return UPF_DROP_BY_ACTION;
+	if ((flow->held_by & UPF_HELD_BY_GATE) != 0)
+		return UPF_DROP_GATE;
+	if (rule != NULL && !upf_rule_is_within_quotas(upf, rule, !upf->out_of_way, kept->l3_bytes))
+		return UPF_DROP_QUOTA;
+	if (rule != NULL) {
+		upf_rule_count(upf, rule, !upf->out_of_way, kept->l3_bytes);
+	} else {
+		weir_count(&session->into.passed.packets, 1);
+		weir_count(&session->into.passed.bytes, kept->l3_bytes);
+	}
+	encapsulate(kept->packet, kept->l3_offset, kept->l3_bytes, &upf->outer,
+		    rule != NULL ? &rule->tunnel : &session->tunnel);
+	return UPF_PASSES;
 }
 
 /* The same for a session whose rules say what becomes of which packet; apart from the others, which
@@ -25,15 +79,17 @@ forward_by_rules(struct upf *upf, struct upf_session *session, struct rte_mbuf *
 {
 	const uint16_t l3_offset = headers->l3_offset;
 	const uint8_t *user = rte_pktmbuf_mtod_offset(packet, const uint8_t *, l3_offset);
-	const struct weir_gtpu_tunnel *tunnel;
-	const enum upf_drop reason =
-		upf_rules_admit(upf, session, false, user, rte_pktmbuf_data_len(packet) - l3_offset,
-				WEIR_GTPU_NO_QFI, now_tsc, &tunnel);
+	struct upf_rule *rule;
+	const enum upf_drop reason = upf_rules_admit(upf, session, false, user, headers->l3_bytes,
+						     WEIR_GTPU_NO_QFI, now_tsc, &rule);
 
 	if (reason == UPF_PASSES) {
-		encapsulate(packet, l3_offset, headers->l3_bytes, &upf->outer, tunnel);
+		encapsulate(packet, l3_offset, headers->l3_bytes, &upf->outer, &rule->tunnel);
 		return true;
 	}
+	if (reason == UPF_WAITS)
+		return keep(upf, &rule->flow, &rule->queue, owner_of(upf, session, rule), packet,
+			    headers, now_tsc, ledger);
 	upf_drop(packet, reason, ledger);
 	return false;
 }
@@ -60,9 +116,48 @@ forward(struct upf *upf, struct upf_session *session, struct rte_mbuf *packet,
 		}
 		if (reason == UPF_BY_RULES)
 			return forward_by_rules(upf, session, packet, headers, now_tsc, ledger);
+		if (reason == UPF_WAITS)
+			return keep(upf, &session->into, &session->queue,
+				    owner_of(upf, session, NULL), packet, headers, now_tsc, ledger);
 	}
 	upf_drop(packet, reason, ledger);
 	return false;
+}
+
+/* The sessions of a batch's IPv6 packets. */
+static __rte_noinline void
+find_by_prefix(const struct upf *upf, const struct weir_batch *batch,
+	       struct upf_session *session[WEIR_BURST])
+{
+	struct upf_prefix key[WEIR_BURST];
+	const void *at[WEIR_BURST];
+	uint32_t found[WEIR_BURST];
+	uint16_t place[WEIR_BURST];
+	unsigned int count = 0;
+
+	for (uint16_t i = 0; i < batch->count; i++) {
+		const struct weir_headers *headers = &batch->headers[i];
+
+		if (headers->network != WEIR_NETWORK_IPV6)
+			continue;
+		key[count] = upf_prefix_of(
+			upf_user_ipv6(rte_pktmbuf_mtod_offset(batch->packet[i],
+							      const struct rte_ipv6_hdr *,
+							      headers->l3_offset),
+				      batch->direction),
+			&upf->prefix_mask);
+		at[count] = &key[count];
+		place[count++] = i;
+	}
+	if (count == 0)
+		return;
+	weir_flow_table_find(upf->by_prefix, at, found, count);
+	for (unsigned int i = 0; i < count; i++) {
+		if (found[i] == WEIR_FLOW_NONE)
+			continue;
+		session[place[i]] = &upf->sessions[found[i]];
+		rte_prefetch0(&session[place[i]]->ue);
+	}
 }
 
 void
@@ -71,8 +166,10 @@ upf_into_tunnel(struct upf *upf, struct weir_batch *batch, struct weir_stage_led
 	struct upf_asked *asked = upf->asked;
 	struct upf_session *session[WEIR_BURST]; /* NULL: of no UE */
 	uint32_t found[WEIR_BURST];
+	bool others = false; /* packets of no IPv4 address that is known */
 	uint16_t kept = 0;
 
+	upf_learn_link(&upf->link, batch);
 	for (uint16_t i = 0; i < batch->count; i++) {
 		const struct weir_tuple *tuple = &batch->headers[i].tuple;
 
@@ -83,19 +180,21 @@ upf_into_tunnel(struct upf *upf, struct weir_batch *batch, struct weir_stage_led
 		session[i] = found[i] != WEIR_FLOW_NONE ? &upf->sessions[found[i]] : NULL;
 		if (likely(session[i] != NULL))
 			rte_prefetch0(&session[i]->ue);
+		else
+			others = true;
 	}
+	if (unlikely(others))
+		find_by_prefix(upf, batch, session);
 	for (uint16_t i = 0; i < batch->count; i++) {
 		const struct weir_headers *headers = &batch->headers[i];
 		struct rte_mbuf *packet = batch->packet[i];
 
 		switch ((enum weir_network)headers->network) {
 		case WEIR_NETWORK_IPV4:
+		case WEIR_NETWORK_IPV6:
 			if (!forward(upf, session[i], packet, headers, batch->now_tsc, ledger))
 				continue;
 			break;
-		case WEIR_NETWORK_IPV6: /* no UE has an IPv6 address */
-			upf_drop(packet, UPF_DROP_UNKNOWN_UE, ledger);
-			continue;
 		case WEIR_NETWORK_MALFORMED:
 			upf_drop(packet, UPF_DROP_MALFORMED, ledger);
 			continue;

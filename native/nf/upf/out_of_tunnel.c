@@ -2,7 +2,7 @@
 /* What comes in a tunnel (TS 29.281, section 4.2). */
 #include <string.h>
 
-#include "upf.h"
+#include "one_packet.h"
 
 /* The packets of a batch that are in tunnels: their sessions come from memory together. */
 struct tunnelled {
@@ -87,24 +87,28 @@ user_bytes(const uint8_t *user, uint32_t room)
 	return bytes >= rte_ipv4_hdr_len(ip) && bytes <= room ? bytes : 0;
 }
 
-static inline uint32_t
-user_ip_of(const uint8_t *user, enum weir_direction direction)
+/* `ue_ip` 0: it has none, and what says so is not its. */
+static inline bool
+is_of_ue(const uint8_t *user, enum weir_direction direction, uint32_t ue_ip)
 {
-	uint32_t ips[2]; /* source, destination */
+	uint32_t ips[2], ip; /* source, destination */
 
 	memcpy(ips, user + offsetof(struct rte_ipv4_hdr, src_addr), sizeof(ips));
-	return upf_user_ip(ips[0], ips[1], direction);
+	ip = upf_user_ip(ips[0], ips[1], direction);
+	return ip == ue_ip && ip != 0;
 }
 
-/* The Ethernet header moves up to the user's packet, of `bytes` bytes, `offset` behind it. */
+/* The Ethernet header moves up to the user's packet of that type, of `bytes` bytes, `offset` behind
+ * it. */
 static inline void
-decapsulate(struct rte_mbuf *packet, uint16_t l3_offset, uint16_t offset, uint32_t bytes)
+decapsulate(struct rte_mbuf *packet, uint16_t l3_offset, uint16_t offset, uint32_t bytes,
+	    uint16_t type)
 {
 	uint8_t *frame = rte_pktmbuf_mtod(packet, uint8_t *);
 	const uint32_t length = l3_offset + bytes;
 	const uint32_t least = RTE_ETHER_MIN_LEN - RTE_ETHER_CRC_LEN;
 
-	upf_move_ethernet(frame + offset, frame, l3_offset);
+	upf_move_ethernet(frame + offset, frame, l3_offset, type);
 	rte_pktmbuf_adj(packet, offset);
 	upf_cut(packet, length);
 	if (unlikely(length < least)) {
@@ -113,6 +117,50 @@ decapsulate(struct rte_mbuf *packet, uint16_t l3_offset, uint16_t offset, uint32
 		if (padding != NULL)
 			memset(padding, 0, least - length);
 	}
+}
+
+/* An IPv6 packet: its bytes, or 0 if it is none, or not all there. */
+static uint32_t
+user_ipv6_bytes(const uint8_t *user, uint32_t room)
+{
+	const struct rte_ipv6_hdr *ip = (const void *)user;
+	uint32_t bytes;
+
+	if (room < sizeof(*ip) || user[0] >> 4 != 6)
+		return 0;
+	bytes = sizeof(*ip) + rte_be_to_cpu_16(ip->payload_len);
+	return bytes <= room ? bytes : 0;
+}
+
+/* The same as below of what is no whole IPv4 packet; apart, as those pay nothing for it. */
+static __rte_noinline bool
+forward_ipv6(struct upf *upf, struct upf_session *session, struct rte_mbuf *packet,
+	     const struct weir_headers *headers, const struct weir_gtpu *gtpu, uint64_t now_tsc,
+	     struct weir_stage_ledger *ledger)
+{
+	const uint16_t user_offset = headers->payload_offset + gtpu->payload_offset;
+	const uint8_t *user = rte_pktmbuf_mtod_offset(packet, const uint8_t *, user_offset);
+	const uint32_t bytes = user_ipv6_bytes(user, gtpu->payload_bytes);
+	enum upf_drop reason = UPF_DROP_MALFORMED;
+
+	if (bytes != 0) {
+		const struct upf_prefix prefix = upf_prefix_of(
+			upf_user_ipv6((const void *)user, upf->out_of_way), &upf->prefix_mask);
+
+		reason = upf_prefix_is(&prefix, &session->prefix) && upf_has_prefix(session)
+				 ? upf_admit(upf, &session->out_of, bytes, now_tsc)
+				 : UPF_DROP_SPOOFED;
+		if (reason == UPF_BY_RULES)
+			reason = upf_rules_admit(upf, session, true, user, bytes, gtpu->qfi,
+						 now_tsc, NULL);
+		if (reason == UPF_PASSES) {
+			decapsulate(packet, headers->l3_offset, user_offset - headers->l3_offset,
+				    bytes, RTE_BE16(RTE_ETHER_TYPE_IPV6));
+			return true;
+		}
+	}
+	upf_drop(packet, reason, ledger);
+	return false;
 }
 
 /* One that came in a tunnel, of `session` if that has its TEID. False: it was dropped. */
@@ -133,8 +181,8 @@ forward(struct upf *upf, struct upf_session *session, struct rte_mbuf *packet,
 		upf_indicate_error(upf, packet, headers, gtpu, now_tsc);
 		reason = UPF_DROP_UNKNOWN_TEID;
 	} else if (unlikely(bytes == 0)) {
-		reason = UPF_DROP_MALFORMED;
-	} else if (unlikely(user_ip_of(user, upf->out_of_way) != session->ue_ip)) {
+		return forward_ipv6(upf, session, packet, headers, gtpu, now_tsc, ledger);
+	} else if (unlikely(!is_of_ue(user, upf->out_of_way, session->ue_ip))) {
 		reason = UPF_DROP_SPOOFED;
 	} else {
 		reason = upf_admit(upf, &session->out_of, bytes, now_tsc);
@@ -143,7 +191,7 @@ forward(struct upf *upf, struct upf_session *session, struct rte_mbuf *packet,
 						 now_tsc, NULL);
 		if (likely(reason == UPF_PASSES)) {
 			decapsulate(packet, headers->l3_offset, user_offset - headers->l3_offset,
-				    bytes);
+				    bytes, RTE_BE16(RTE_ETHER_TYPE_IPV4));
 			return true;
 		}
 	}
@@ -158,6 +206,8 @@ upf_out_of_tunnel(struct upf *upf, struct weir_batch *batch, struct weir_stage_l
 	uint16_t kept = 0, next = 0;
 	uint32_t goes_on = 0;
 
+	if (unlikely(!upf->link.went_there))
+		upf_learn_link_back(&upf->link, batch);
 	static_assert(WEIR_BURST <= 32, "a bit a packet");
 	tunnelled.count = 0;
 	for (uint16_t i = 0; i < batch->count; i++)

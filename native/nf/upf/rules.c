@@ -5,7 +5,7 @@
 
 #include <rte_malloc.h>
 
-#include "upf.h"
+#include "one_packet.h"
 
 int
 upf_rules_init(struct upf *upf)
@@ -68,6 +68,7 @@ give_back(struct upf *upf, uint32_t at, unsigned int direction)
 
 	upf->ended[direction].packets += rule->flow.passed.packets;
 	upf->ended[direction].bytes += rule->flow.passed.bytes;
+	upf_buffer_end(&upf->buffer, &rule->queue);
 	memset(rule, 0, sizeof(*rule));
 	rule->next = upf->rules_free;
 	upf->rules_free = at;
@@ -76,8 +77,10 @@ give_back(struct upf *upf, uint32_t at, unsigned int direction)
 
 /* Its counts stay, and what has passed at a rate that stays. */
 static void
-write_rule(const struct upf *upf, const struct upf_rule_wanted *wanted, struct upf_rule *rule)
+write_rule(struct upf *upf, const struct upf_rule_wanted *wanted, bool is_served,
+	   struct upf_rule *rule)
 {
+	const struct weir_gtpu_tunnel tunnel = rule->tunnel;
 	const struct upf_flow before = rule->flow;
 
 	rule->id = wanted->id;
@@ -85,17 +88,73 @@ write_rule(const struct upf *upf, const struct upf_rule_wanted *wanted, struct u
 	upf_flow_set_mbr(&rule->flow, wanted->mbr_bps);
 	if (before.cycles_per_byte == rule->flow.cycles_per_byte)
 		rule->flow.due_tsc = before.due_tsc;
-	rule->flow.held_by &= UPF_HELD_BY_MBR;
+	rule->flow.held_by &= UPF_HELD_BY_MBR | UPF_HELD_BY_BUFFER;
 	if (wanted->drops)
 		rule->flow.held_by |= UPF_HELD_BY_ACTION;
 	if (wanted->is_closed)
 		rule->flow.held_by |= UPF_HELD_BY_GATE;
 	if (wanted->of_session)
 		rule->flow.held_by |= UPF_HELD_BY_SESSION;
+	upf_flow_keep(upf, &rule->flow, rule->queue, wanted->keeps);
+	if (wanted->notifies)
+		rule->flow.held_by |= UPF_NOTIFIES;
+	rule->flow.kept_most =
+		wanted->kept_most != 0 ? wanted->kept_most : (uint16_t)upf->buffer_packets;
 	weir_gtpu_lead(&rule->tunnel, &upf->outer, wanted->gnb_ip);
 	rule->tunnel.teid = rte_cpu_to_be_32(wanted->gnb_teid);
+	if (wanted->ends_tunnel && tunnel.teid != 0 && is_served)
+		upf_end_tunnel(upf, &tunnel);
 	rule->tunnel.qfi = wanted->has_qfi_given ? wanted->qfi : (uint8_t)upf->qfi;
 	memcpy(rule->usage, wanted->usage, sizeof(rule->usage));
+}
+
+void
+upf_quotas_set(struct upf *upf, const struct upf_quota *quotas, unsigned int count)
+{
+	for (const struct upf_quota *quota = quotas; quota < quotas + count; quota++) {
+		struct upf_usage *usage = &upf->usages[quota->usage];
+		const uint64_t up = usage->passed[WEIR_OUTBOUND].bytes;
+		const uint64_t down = usage->passed[WEIR_INBOUND].bytes;
+		const uint64_t passed[UPF_VOLUMES] = {up + down, up, down};
+
+		for (unsigned int i = 0; i < UPF_VOLUMES; i++)
+			usage->limit_bytes[i] =
+				passed[i] + RTE_MIN(quota->bytes[i], UINT64_MAX / 2);
+		usage->is_limited = quota->is_limited;
+		__atomic_store_n(&usage->is_exhausted, quota->is_exhausted, __ATOMIC_RELAXED);
+	}
+}
+
+/* One packet that is above it ends it, though shorter ones would not be. */
+static bool
+is_within(struct upf_usage *usage, enum weir_direction direction, uint32_t bytes)
+{
+	const uint64_t up = usage->passed[WEIR_OUTBOUND].bytes;
+	const uint64_t down = usage->passed[WEIR_INBOUND].bytes;
+	const bool is_up = direction == WEIR_OUTBOUND;
+
+	if (usage->is_exhausted)
+		return false;
+	if (up + down + bytes <= usage->limit_bytes[UPF_TOTAL] &&
+	    (is_up ? up : down) + bytes <= usage->limit_bytes[is_up ? UPF_UPLINK : UPF_DOWNLINK])
+		return true;
+	__atomic_store_n(&usage->is_exhausted, true, __ATOMIC_RELAXED);
+	return false;
+}
+
+bool
+upf_rule_is_within_quotas(struct upf *upf, const struct upf_rule *rule,
+			  enum weir_direction direction, uint32_t bytes)
+{
+	bool all = true;
+
+	for (unsigned int i = 0; i < UPF_USAGES_OF_RULE_MAX && rule->usage[i] != 0; i++) {
+		struct upf_usage *usage = &upf->usages[rule->usage[i]];
+
+		if (usage->is_limited)
+			all &= is_within(usage, direction, bytes);
+	}
+	return all;
 }
 
 void
@@ -105,6 +164,7 @@ upf_rules_replace(struct upf *upf, struct upf_session *session,
 	uint32_t before[2] = {session->rules[0], session->rules[1]};
 	uint32_t kept[UPF_RULES_OF_SESSION_MAX];
 	uint32_t *end[2] = {&session->rules[0], &session->rules[1]};
+	const bool is_served = upf_serves(upf, session);
 
 	for (unsigned int i = 0; i < count; i++)
 		kept[i] = take_out(upf, &before[wanted[i].direction == upf->out_of_way],
@@ -123,7 +183,7 @@ upf_rules_replace(struct upf *upf, struct upf_session *session,
 		const uint32_t at = kept[i] != 0 ? kept[i] : take_free(upf);
 		const unsigned int out = wanted[i].direction == upf->out_of_way;
 
-		write_rule(upf, &wanted[i], &upf->rules[at]);
+		write_rule(upf, &wanted[i], is_served, &upf->rules[at]);
 		upf->rules[at].next = 0;
 		*end[out] = at;
 		end[out] = &upf->rules[at].next;
@@ -133,6 +193,8 @@ upf_rules_replace(struct upf *upf, struct upf_session *session,
 static bool
 fits(const struct upf_rule_match *match, const struct upf_filtered *packet, uint8_t qfi)
 {
+	if ((match->families & (packet->ue_ip.ipv6 ? UPF_IPV6 : UPF_IPV4)) == 0)
+		return false;
 	if (match->qfi != WEIR_GTPU_NO_QFI && match->qfi != qfi)
 		return false;
 	for (unsigned int i = 0; i < match->filter_count; i++) {
@@ -142,9 +204,12 @@ fits(const struct upf_rule_match *match, const struct upf_filtered *packet, uint
 	return match->filter_count == 0;
 }
 
-static void
-count_usage(struct upf *upf, const struct upf_rule *rule, unsigned int direction, uint32_t bytes)
+void
+upf_rule_count(struct upf *upf, struct upf_rule *rule, enum weir_direction direction,
+	       uint32_t bytes)
 {
+	weir_count(&rule->flow.passed.packets, 1);
+	weir_count(&rule->flow.passed.bytes, bytes);
 	for (unsigned int i = 0; i < UPF_USAGES_OF_RULE_MAX && rule->usage[i] != 0; i++) {
 		struct weir_counter *passed = &upf->usages[rule->usage[i]].passed[direction];
 
@@ -174,19 +239,17 @@ admit(const struct upf *upf, struct upf_flow *flow, struct upf_flow *of_session,
 		flow->due_tsc = due;
 	if (shared)
 		of_session->due_tsc = due_of_session;
-	weir_count(&flow->passed.packets, 1);
-	weir_count(&flow->passed.bytes, bytes);
-	return UPF_PASSES;
+	return (flow->held_by & UPF_HELD_BY_BUFFER) != 0 ? UPF_WAITS : UPF_PASSES;
 }
 
 enum upf_drop
 upf_rules_admit(struct upf *upf, struct upf_session *session, bool out_of_tunnel,
-		const uint8_t *user, uint32_t room, uint8_t qfi, uint64_t now_tsc,
-		const struct weir_gtpu_tunnel **tunnel)
+		const uint8_t *user, uint32_t bytes, uint8_t qfi, uint64_t now_tsc,
+		struct upf_rule **by)
 {
 	const bool from_ue = out_of_tunnel == (upf->out_of_way == WEIR_OUTBOUND);
-	const struct upf_filtered packet = upf_filtered_read(user, room, from_ue);
-	const uint32_t bytes = rte_be_to_cpu_16(((const struct rte_ipv4_hdr *)user)->total_length);
+	const enum weir_direction direction = from_ue ? WEIR_OUTBOUND : WEIR_INBOUND;
+	const struct upf_filtered packet = upf_filtered_read(user, bytes, from_ue);
 
 	for (uint32_t at = session->rules[out_of_tunnel]; at != 0; at = upf->rules[at].next) {
 		struct upf_rule *rule = &upf->rules[at];
@@ -194,12 +257,14 @@ upf_rules_admit(struct upf *upf, struct upf_session *session, bool out_of_tunnel
 
 		if (!fits(&rule->match, &packet, qfi))
 			continue;
-		if (tunnel != NULL)
-			*tunnel = &rule->tunnel;
+		if (by != NULL)
+			*by = rule;
+		if (!upf_rule_is_within_quotas(upf, rule, direction, bytes))
+			return UPF_DROP_QUOTA;
 		reason = admit(upf, &rule->flow, upf_session_flow(session, out_of_tunnel), bytes,
 			       now_tsc);
 		if (reason == UPF_PASSES)
-			count_usage(upf, rule, from_ue ? WEIR_OUTBOUND : WEIR_INBOUND, bytes);
+			upf_rule_count(upf, rule, direction, bytes);
 		return reason;
 	}
 	return UPF_DROP_NO_RULE;

@@ -38,9 +38,13 @@ check(const struct upf *upf)
 		if (!upf_place_is_taken(upf, place))
 			continue;
 		taken++;
-		if (upf_session_place_of_ue(upf, session->ue_ip) != place ||
+		if ((session->ue_ip != 0 &&
+		     upf_session_place_of_ip(upf, session->ue_ip) != place) ||
+		    (upf_has_prefix(session) &&
+		     upf_session_place_of_prefix(upf, &session->prefix) != place) ||
+		    (session->ue_ip == 0 && !upf_has_prefix(session)) ||
 		    upf_session_at_teid(upf, session->teid) != session ||
-		    ((session->into.held_by & UPF_HELD_BY_ACTION) == 0 &&
+		    ((session->into.held_by & (UPF_HELD_BY_ACTION | UPF_HELD_BY_BUFFER)) == 0 &&
 		     session->tunnel.teid == 0))
 			abort();
 	}

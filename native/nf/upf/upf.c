@@ -14,9 +14,11 @@
  * modified (handed over to another gNB, held back) and removed by commands, while packets flow.
  * So do control plane functions by PFCP (N4, TS 29.244), where n4_address says.
  * By PFCP a session can have several rules in a direction, by service data flow and QoS flow.
- * Limits: IPv4 alone, inside and outside; no application rules, buffering or usage reports; no end
- * markers; packets of tunnels that were fragmented on their way are
- * dropped; it moves packets, so it does not run in a fast path, nor with separated data.
+ * UEs have IPv4 addresses, IPv6 prefixes, or both; N3 itself is IPv4.
+ * What is for a UE that cannot be reached may wait, and its control plane function is told.
+ * Limits: no IPv6 on N3; no application rules; packets of tunnels that were
+ * fragmented on their way are dropped; it moves packets, so it does not run in a fast path, nor
+ * with separated data.
  *
  * Example: {"nf": "upf", "options": {"n3_address": "192.0.2.1", "sessions": 100000}}
  */

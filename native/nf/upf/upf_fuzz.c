@@ -29,15 +29,20 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	const struct weir_option_value options[] = {
 		{"sessions", "4"},
 		{"sessions_max", "9"},
+		{"buffer_packets", "3"},
+		{"buffer_packets_max", "4"},
 		{"pdu_session_container", size > 0 && (bytes[0] & 1) != 0 ? "false" : "true"},
 		{"other", size > 0 && (bytes[0] & 2) != 0 ? "forward" : "drop"},
 		{"mbr_uplink_bps", size > 0 && (bytes[0] & 4) != 0 ? "8000" : "0"},
 		{"mbr_downlink_bps", size > 0 && (bytes[0] & 8) != 0 ? "8000" : "0"},
 		{"n3_mtu_bytes", size > 0 && (bytes[0] & 16) != 0 ? "600" : "9000"},
+		{"ue_first_prefix",
+		 size > 0 && (bytes[0] & 64) != 0 ? "2001:db8::1/128" : "2001:db8:0:1::/64"},
 		{"flow_list",
 		 size > 0 && (bytes[0] & 32) != 0
 			 ? "permit out 17 from any 53 to assigned qfi=5,"
-			   "permit out ip from 198.18.0.0/15 to any mbr_uplink_bps=9000"
+			   "permit out ip from 198.18.0.0/15 to any mbr_uplink_bps=9000,"
+			   "permit out 17 from 2001:db8:9::/48 to any qfi=7"
 			 : ""},
 	};
 	struct weir_error error;

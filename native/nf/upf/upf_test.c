@@ -219,7 +219,7 @@ both_directions_of_a_session_meet_at_one_worker(void **state)
 	upf_start((const char *const[][2]){{"teid_first", "100"}, {NULL, NULL}});
 	for (uint32_t i = 0; i < 50; i++) {
 		char ue[INET_ADDRSTRLEN];
-		struct weir_headers up, down;
+		struct weir_headers up, down = {.network = WEIR_NETWORK_IPV4};
 		struct rte_mbuf *packet;
 
 		snprintf(ue, sizeof(ue), "10.45.0.%u", i + 1);

@@ -102,7 +102,7 @@ put(struct weir_offload *offload, const struct weir_flow_entry *entry,
 
 /* A packet holds an entry for some hundred nanoseconds. */
 static void
-stop_using(struct weir_offload *offload, uint32_t place)
+revoke_entry(struct weir_offload *offload, uint32_t place)
 {
 	struct weir_xdp_entry *entry = &of(offload)->entries[place - 1];
 
@@ -132,7 +132,7 @@ take_counts(struct weir_offload *offload, uint32_t place, uint64_t *packets, uin
 }
 
 static void
-give_back(struct weir_offload *offload, uint32_t place)
+free_place(struct weir_offload *offload, uint32_t place)
 {
 	struct xdp_offload *xdp = of(offload);
 
@@ -172,9 +172,9 @@ weir_xdp_program_close(struct weir_offload *offload)
 
 static const struct weir_offload_kind kind = {.name = "xdp",
 					      .put = put,
-					      .revoke = stop_using,
+					      .revoke = revoke_entry,
 					      .take_counts = take_counts,
-					      .free_place = give_back,
+					      .free_place = free_place,
 					      .totals = totals,
 					      .close = weir_xdp_program_close};
 

@@ -168,6 +168,7 @@ follow(__u8 *frame, __u8 *end, const struct weir_xdp_key *key, struct weir_xdp_e
 	if (total == NULL || bpf_map_lookup_elem(&outputs, &output) == NULL)
 		return XDP_PASS;
 	if ((entry->set & WEIR_XDP_SET_TUPLE) != 0) {
+		/* Before anything is changed: what is cut off goes up as it came. */
 		if (frame[IP + 9] == IPPROTO_TCP) {
 			__u16 *field = (__u16 *)(frame + L4 + TCP_CHECKSUM);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the program at the interface (redirect.bpf.c) and weir-dp (offload.c) share: memory that
+/* What the program at the interface (redirect.bpf.c) and weir-dp (program.c) share: memory that
  * both have mapped. Both are little endian or both big; numbers of packets are in network order. */
 #ifndef WEIR_PORT_XDP_SHAPE_H
 #define WEIR_PORT_XDP_SHAPE_H

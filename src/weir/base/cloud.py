@@ -10,7 +10,7 @@ from __future__ import annotations
 import ipaddress
 from typing import Literal
 
-from weir.base.node import Direction
+from weir.base.node import Direction, Machine
 from weir.base.record import FixedRecord
 from weir.base.topology import namespace, token_of
 
@@ -68,7 +68,8 @@ class InstanceSystem(FixedRecord):
 
 
 class Instance(FixedRecord):
-    """A host of a tenant, or a function that forwards for its hosts: a namespace with a TCP/IP stack."""
+    """A host of a tenant, which is a namespace with a TCP/IP stack, or a virtual machine; or a function that
+    forwards for its hosts, a namespace too."""
 
     name: str
     """ "blue.1"; of a function "blue.dpi"."""
@@ -94,6 +95,8 @@ class Instance(FixedRecord):
     """Of a function; None: nothing is run in it."""
     system: InstanceSystem | None = None
     """None: it is a TCP/IP stack alone, in which commands of this host can be run."""
+    machine: Machine | None = None
+    """That it is; None: it is a namespace."""
 
 
 class Network(FixedRecord):
@@ -185,7 +188,8 @@ class CloudTopology(FixedRecord):
     """Where those poll that are in weir-dp; None: there are none."""
 
     def namespace(self, name: str) -> str:
-        """Of a node, an instance, a router ("blue.router"), a DHCP server ("blue.dhcp"), DATA or OUTSIDE."""
+        """Of a node, an instance that is no virtual machine, a router ("blue.router"), a DHCP server
+        ("blue.dhcp"), DATA or OUTSIDE."""
         return namespace(token_of(self.deployment), name)
 
     def node(self, name: str) -> CloudNode:
@@ -203,6 +207,14 @@ class CloudTopology(FixedRecord):
     def all_instances(self) -> list[tuple[Network, Instance]]:
         """All instances."""
         return [(of, one) for of in self.all_networks() for one in of.instances]
+
+    def machines(self) -> list[tuple[Network, Instance, Machine]]:
+        """Those that are virtual machines."""
+        return [(of, one, one.machine) for of, one in self.all_instances() if one.machine is not None]
+
+    def in_namespaces(self) -> list[tuple[Network, Instance]]:
+        """The others."""
+        return [(of, one) for of, one in self.all_instances() if one.machine is None]
 
     def instances_at(self, node: str) -> list[tuple[Network, Instance]]:
         """That node's."""
@@ -255,7 +267,7 @@ class CloudTopology(FixedRecord):
         return {one.name: (of, one) for of, one in self.all_instances()}[name]
 
     def hosts(self) -> dict[str, str]:
-        """What commands can be run in, and its addresses as text: instances, routers, the host outside."""
+        """Who talks, and its addresses as text: instances, routers, the host outside."""
         found = {}
         for network in self.tenant_networks:
             for one in network.instances:

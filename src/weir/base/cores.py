@@ -21,7 +21,8 @@ CpuList = Annotated[
 
 
 class Cores(LabSection):
-    """CPU numbers, as in /proc/cpuinfo. What is absent is chosen from the machine."""
+    """CPU numbers, as in /proc/cpuinfo. What is absent is chosen from the machine: one of each physical core
+    before the second threads of any."""
 
     tester: CpuList | None = Field(default=None, description="generator and receiver")
     functions: CpuList | None = Field(
@@ -69,9 +70,23 @@ def named_cpus(cpus: Iterable[int]) -> str:
     return f"CPU {text}" if text.isdigit() else f"CPUs {text}"
 
 
+def whole_cores_first(cpus: Iterable[int], siblings: Iterable[Sequence[int]]) -> tuple[int, ...]:
+    """These CPUs by number, one of each physical core before the second threads of any: what polls on both
+    threads of a core has half of it. `siblings`: the threads of each core that has more than one."""
+    first_of = {cpu: min(group) for group in siblings for cpu in group}
+    seen: set[int] = set()
+    first: list[int] = []
+    others: list[int] = []
+    for cpu in sorted(set(cpus)):
+        core = first_of.get(cpu, cpu)
+        (others if core in seen else first).append(cpu)
+        seen.add(core)
+    return (*first, *others)
+
+
 def default_cores(cpus: Sequence[int], *, functions_apart: bool) -> Cores:
-    """Where things run unless the lab says so, for a machine with these CPUs. `functions_apart`: on two, the
-    functions have the second one.
+    """Where things run unless the lab says so, for a machine with these CPUs, the best first
+    (`whole_cores_first`). `functions_apart`: on two, the functions have the second one.
 
     From four CPUs on the first one is left to the operating system; from six on, each side of the tester has
     its own core, and the functions have all that remain.

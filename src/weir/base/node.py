@@ -17,6 +17,8 @@ Architecture = Literal["run-to-completion", "pipeline", "dispatch", "separated"]
 """How the functions of a node are spread over areas."""
 Forwarder = Literal["weir-dp", "kernel"]
 """What forwards in a virtual machine."""
+GuestRole = Literal[Forwarder, "host"]
+"""What a guest of Weir's own images is: a function that forwards so, or a host."""
 Accelerator = Literal["auto", "kvm", "tcg"]
 OffloadKind = Literal["none", "xdp", "rte_flow"]
 """Where entries of a fast path may live below the data plane."""
@@ -36,6 +38,7 @@ PortKind = Literal[
     "vm-tap",
     "vm-vhost-user",
     "host",
+    "elsewhere",
     "veth",
     "program-virtio-user",
     "program-vhost-user",
@@ -50,6 +53,8 @@ GUESTS = "guests"
 """In the run directory: the sockets of virtual machines, which are QEMU's to make."""
 HOST_PORT: PortKind = "host"
 """An interface of an end host's kernel."""
+ELSEWHERE: PortKind = "elsewhere"
+"""A port of a node that is on another host."""
 PROGRAM_PEERS: Mapping[PortKind, PortKind] = {
     "program-virtio-user": "vhost",
     "program-vhost-user": "virtio-user",
@@ -58,7 +63,9 @@ PROGRAM_PEERS: Mapping[PortKind, PortKind] = {
 """Ports that a user's program opens at a socket; and what weir-dp opens at the other end of a wire."""
 PROGRAM_DIRECTORY = "{}.run"
 """In the run directory, by node: what is a program's to make, its sockets among it."""
-UNOPENED_PORT_KINDS: frozenset[PortKind] = VM_PORT_KINDS | {HOST_PORT, "veth"} | PROGRAM_PEERS.keys()
+UNOPENED_PORT_KINDS: frozenset[PortKind] = (
+    VM_PORT_KINDS | {HOST_PORT, ELSEWHERE, "veth"} | PROGRAM_PEERS.keys()
+)
 """Ports that weir-dp outside never opens: those, and interfaces between which Linux forwards."""
 ProgramPorts = Literal["interface", "virtio-user", "vhost-user", "memif", "any"]
 """How a user's program has its ports."""
@@ -107,13 +114,13 @@ class Offload(FixedRecord):
 class Machine(FixedRecord):
     """The virtual machine that a function runs in."""
 
-    forwarder: Forwarder | None
-    """What runs the function; None: an image of the user's."""
+    forwarder: GuestRole | None
+    """What runs the function; "host": nothing, it is an instance; None: an image of the user's."""
     image: str | None = None
     image_format: Literal["qcow2", "raw"] = "qcow2"
     user_data: str | None = None
     ready: str = ""
-    """On the serial console of such an image, when it forwards."""
+    """On the serial console of such an image, when it is up."""
     vcpus: int
     memory_mb: int
     hugepages: bool
@@ -127,9 +134,12 @@ class Machine(FixedRecord):
 
     def title(self) -> str:
         """For people."""
-        return {"weir-dp": "weir-dp", "kernel": "the guest's kernel", None: "an image of the user's"}[
-            self.forwarder
-        ]
+        return {
+            "weir-dp": "weir-dp",
+            "kernel": "the guest's kernel",
+            "host": "Weir's own guest",
+            None: "an image of the user's",
+        }[self.forwarder]
 
 
 class KernelFunction(FixedRecord):
@@ -203,6 +213,8 @@ class Node(FixedRecord):
     """Registered network function, or several joined by "+"; None for the tester."""
     options: dict[str, str | int | float | bool] = {}
     """Of the only one."""
+    host: str = ""
+    """Where it is, of a chain that spans hosts, as the lab calls it."""
     cores: tuple[int, ...] = ()
     chain: tuple[NodeNf, ...] = ()
     """Its network functions, from the left port to the right."""

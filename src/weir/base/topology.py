@@ -14,8 +14,9 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from weir.base.node import PROGRAM_PEERS, STANDARD_FRAME_BYTES, Node, Port, Side, is_jumbo
+from weir.base.node import ELSEWHERE, PROGRAM_PEERS, STANDARD_FRAME_BYTES, Node, Port, Side, is_jumbo
 from weir.base.record import FixedRecord
+from weir.base.span import Span, SpanEnd
 
 WireClass = Literal["virtual", "physical"]
 
@@ -83,6 +84,10 @@ class Topology(FixedRecord):
     """Whether bridged packets pass netfilter; None where there is no Linux bridge."""
     end_hosts: tuple[EndHost, ...] = ()
     """The left one and the right one; none where the tester is at the ends."""
+    host: str = ""
+    """Of a chain that spans hosts: whose part this is, with the ports of the others as `elsewhere`."""
+    spans: tuple[Span, ...] = ()
+    """Its links from host to host."""
 
     @property
     def jumbo(self) -> bool:
@@ -100,13 +105,28 @@ class Topology(FixedRecord):
         """The function nodes, left to right."""
         return tuple(node for node in self.nodes if node.role == "function")
 
+    def here(self) -> tuple[Node, ...]:
+        """The nodes of this part; of a chain on one machine all."""
+        return tuple(node for node in self.nodes if not self.host or node.host == self.host)
+
+    def links_here(self) -> tuple[Link, ...]:
+        """Those that have an end here."""
+        there = {port.name for port in self.ports if port.kind != ELSEWHERE}
+        return tuple(link for link in self.links if {link.left, link.right} & there)
+
+    def span_here(self, link: Link) -> tuple[Span, SpanEnd] | None:
+        """The span that a link is, and its end in this part; None: it has none here."""
+        span = next((one for one in self.spans if one.link == link.index), None)
+        end = span.end(self.host) if span is not None else None
+        return (span, end) if span is not None and end is not None else None
+
     def machines(self) -> tuple[Node, ...]:
-        """Of these, those in virtual machines."""
-        return tuple(node for node in self.nodes if node.machine is not None)
+        """Of those here, those in virtual machines."""
+        return tuple(node for node in self.here() if node.machine is not None)
 
     def namespaced(self) -> tuple[Node, ...]:
-        """Of these, those that Linux or a program does in a namespace."""
-        return tuple(node for node in self.nodes if node.in_namespace)
+        """Of those here, those that Linux or a program does in a namespace."""
+        return tuple(node for node in self.here() if node.in_namespace)
 
     def namespace_of(self, node: Node) -> str:
         """The network namespace of a function that has one of its own."""
@@ -118,16 +138,16 @@ class Topology(FixedRecord):
 
     def working_cores(self) -> set[int]:
         """On which something of it works."""
-        return {core for node in self.nodes for core in node.cores} | set(self.switch_cores)
+        return {core for node in self.here() for core in node.cores} | set(self.switch_cores)
 
     def outside_cores(self) -> tuple[int, ...]:
         """On which a switch, Linux, a program or a virtual machine works, each once."""
-        there = (core for node in self.functions() if not node.in_weir_dp for core in node.cores)
+        there = (core for node in self.here() if not node.in_weir_dp for core in node.cores)
         return tuple(dict.fromkeys((*self.switch_cores, *there)))
 
     def processed(self) -> tuple[Node, ...]:
-        """The others, which run in the tester's weir-dp."""
-        return tuple(node for node in self.functions() if node.in_weir_dp)
+        """The functions here that run in weir-dp."""
+        return tuple(node for node in self.here() if node.role == "function" and node.in_weir_dp)
 
 
 _DEPLOYMENT = re.compile(r"(?P<lab>[a-z][a-z0-9-]{0,31})-(?P<token>[0-9a-f]{8})")

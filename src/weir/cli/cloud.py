@@ -74,10 +74,12 @@ def said(topology: CloudTopology) -> str:
     functions = sum(len(one.functions) for one in topology.tenant_networks)
     shared = len(topology.shared.functions) if topology.shared is not None else 0
     instances = sum(len(one.instances) for one in topology.tenant_networks) - functions
+    machines = len(topology.machines())
     forwarding = f" and {counted(functions, 'function')}" if functions else ""
     forwarding += f", {counted(shared, 'function')} that they share" if shared else ""
     return (
-        f"{counted(tenants, 'tenant')} with {counted(instances, 'instance')}{forwarding} on "
+        f"{counted(tenants, 'tenant')} with {counted(instances, 'instance')}"
+        f"{f' ({machines} of them virtual machines)' if machines else ''}{forwarding} on "
         f"{counted(nodes, 'compute node')}, {topology.isolation}, security: {topology.security}"
         f"{'' if topology.router == 'linux' else f', routers: {topology.router}'}"
     )
@@ -128,6 +130,7 @@ def _summary(tenants: TenantsFile) -> Iterator[str]:
         through = ", ".join(function.name for function in one.functions)
         ways = f", through {through}" if through else ""
         hosts = f"{counted(one.instances, 'instance')}{each} in {one.subnet}"
+        hosts += f", the last {one.machines} of them virtual machines" if one.machines else ""
         alone = "" if one.shared or not tenants.cloud.functions else ", not through what others share"
         yield f"  tenant        {who}: {hosts}{floating}{ways}{alone}"
     if tenants.cloud.functions:
@@ -167,15 +170,17 @@ def cloud_summary(deployment: Deployment, topology: CloudTopology) -> dict[str, 
     """What `weir inspect --json` prints besides."""
     from weir.base.error import WeirError
     from weir.fabric.cloud.drops import drops
+    from weir.fabric.cloud.guest import ended
 
+    shown = {"cloud": topology.model_dump(mode="json"), "ended": ended(deployment, topology)}
     try:
         dropped = [
             {"of": one.of, "reason": one.reason, "packets": one.packets}
             for one in drops(topology, deployment.run_dir)
         ]
     except WeirError as error:
-        return {"cloud": topology.model_dump(mode="json"), "drops": None, "drops_unread": str(error)}
-    return {"cloud": topology.model_dump(mode="json"), "drops": dropped}
+        return shown | {"drops": None, "drops_unread": str(error)}
+    return shown | {"drops": dropped}
 
 
 def show_cloud(deployment: Deployment, topology: CloudTopology) -> None:
@@ -199,8 +204,12 @@ def show_cloud(deployment: Deployment, topology: CloudTopology) -> None:
         at = where.get(name)
         sent, received = _counts(topology, name) if at is not None else ("", "")
         node, mac = (at.node, at.mac) if at is not None else ("", "")
+        if at is not None and at.machine is not None:
+            node += ", a VM" if name not in summary["ended"] else ", VM ended"
         table.add_row(name, node, addresses, mac, sent, received, ", ".join(dropped.get(name, ())))
     console.print(table)
+    for name, words in summary["ended"].items():
+        console.print(f"virtual machine {name} has ended: {words}", markup=False)
     for name, reasons in dropped.items():
         if name not in hosts:
             console.print(f"dropped at {name}: {', '.join(reasons)}")
@@ -212,9 +221,13 @@ def show_cloud(deployment: Deployment, topology: CloudTopology) -> None:
 def _counts(topology: CloudTopology, instance: str) -> tuple[str, str]:
     """Packets that an instance sent and got."""
     from weir.fabric.counters import interfaces_of
-    from weir.plan.cloud.names import HOST_INTERFACE
+    from weir.plan.cloud.names import HOST_INTERFACE, InstancePort
 
+    network, at = topology.instance(instance)
     try:
+        if at.machine is not None:  # its tap sends what it gets
+            found = interfaces_of(topology.namespace(at.node))[InstancePort.of(network, at).tap]
+            return str(found["rx_packets"]), str(found["tx_packets"])
         found = interfaces_of(topology.namespace(instance))[HOST_INTERFACE]
     except (OSError, KeyError):  # it goes at this moment, or this user may not enter
         return NOT_READ, NOT_READ

@@ -15,7 +15,7 @@ import typer
 
 from weir.cli.deploying import after_leftovers, step_lines, told
 from weir.cli.end_hosts import host_lines
-from weir.cli.exits import printable
+from weir.cli.exits import USAGE, CommandError, printable
 from weir.cli.labfile import (
     ChainName,
     LabPath,
@@ -69,11 +69,14 @@ def deploy(
         require_no_chain(given | {"--ends": ends == "hosts", "--wait": wait})
         deploy_cloud(lab_path, dry_run=dry_run, as_json=as_json)
         return
-    lab = here(lab_path, quick=quick, variant=variant)
+    lab = here(lab_path, quick=quick, variant=variant, spanning=dry_run)
     technology = chosen_technology(lab, technology)
     chosen = chosen_chain(lab, chain)
     deployment_id = plan.deployment_id(lab.name, secrets.token_hex(4))
     topology = plan.build_topology(lab, technology, chosen, deployment_id)
+    if lab.hosts is not None:
+        _show_parts(lab, topology, with_hosts=ends == "hosts", as_json=as_json)
+        return
     if ends == "hosts":
         topology = end_hosts.with_hosts(topology, lab)
         made = end_hosts.planned(topology, lab)
@@ -105,6 +108,26 @@ def deploy(
     for line in host_lines(topology):
         print(line)
     print(f"look at it: weir inspect {deployment.id}; take it down: weir destroy {deployment.id}")
+
+
+def _show_parts(lab: Lab, topology: Topology, *, with_hosts: bool, as_json: bool) -> None:
+    """What each host of a chain that spans hosts would build. What this machine cannot do says nothing of
+    them."""
+    from weir.plan import Plan
+    from weir.plan.spanning import part
+
+    assert lab.hosts is not None
+    if with_hosts:
+        raise CommandError("--ends hosts: not of a chain that spans hosts", USAGE)
+    parts = {host: part(topology, host) for host in lab.hosts.names()}
+    steps = {host: list(Plan.of(one, lab).steps) for host, one in parts.items()}
+    if as_json:
+        print(
+            json.dumps({host: [step.model_dump() for step in each] for host, each in steps.items()}, indent=2)
+        )
+        return
+    for host, one in parts.items():
+        print(f"On {host}: {_listing(steps[host], one)}")
 
 
 def _warn_if_impossible(lab: Lab, topology: Topology, *, hosts: bool) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
@@ -34,14 +35,18 @@ def exec(
     command: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="COMMAND", help="With its arguments and options; absent: the shell that $SHELL names."
+            metavar="COMMAND",
+            help="With its arguments and options; absent: the shell that $SHELL names, except in a virtual "
+            "machine.",
         ),
     ] = None,
 ) -> None:
     """Run a command in a host of what is deployed. At an end of a chain built by `weir deploy --ends hosts`,
     or of a cloud.
 
-    Its exit code is the command's, 127 where there is no such command.
+    Its exit code is the command's, 127 where there is no such command. In an instance that is a virtual
+    machine of Weir's own guest it has a minute, no input and no terminal; in one of an image of yours it is
+    refused.
     """
     from weir import fabric
     from weir.fabric.end_host_command import become
@@ -49,7 +54,23 @@ def exec(
     fabric.require_root_to_look()  # first: nobody else may read what is deployed
     deployment = _one(fabric.deployments(), lab)
     words = command[1:] if command and command[0] == "--" else command
+    _run_in_machine(deployment, end, words or [])
     become(_place(deployment, end), words or [os.environ.get("SHELL") or _SHELL])
+
+
+def _run_in_machine(deployment: Deployment, name: str, words: Sequence[str]) -> None:
+    """Where that is a virtual machine: all that the command said, when it has ended; does not return then."""
+    cloud = deployment.cloud
+    found = {one.name: one for _, one, _ in cloud.machines()} if cloud is not None else {}
+    if name not in found:
+        return
+    from weir.fabric.cloud.guest import run_in_guest
+
+    done = run_in_guest(deployment, found[name], words)
+    sys.stdout.buffer.write(done.out)
+    sys.stdout.flush()
+    sys.stderr.buffer.write(done.errors)
+    raise typer.Exit(done.code)
 
 
 def _one(found: Sequence[Deployment], lab: str) -> Deployment:

@@ -153,10 +153,11 @@ def _stopped_alike() -> Iterator[None]:
 MACHINES = frozenset(
     {
         errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.ENOMEM, errno.ENOBUFS, errno.EAGAIN,
-        errno.EMFILE, errno.ENFILE, errno.EACCES, errno.EPERM,
+        errno.EMFILE, errno.ENFILE, errno.EACCES, errno.EPERM, errno.EINTR,
     }
 )  # fmt: skip
-"""What a call can fail with wherever it is made: the machine has no more of something, or forbids it."""
+"""What a call can fail with wherever it is made: the machine has no more of something, forbids it, or breaks
+it off."""
 
 
 def _said(error: OSError) -> str:

@@ -10,7 +10,7 @@ import typer
 
 from weir.base.words import counted
 from weir.cli.exits import USAGE, CommandError, printable
-from weir.cli.selecting import Factors, Filters, Hosts, Labs, RunNames, Since, Tags, Until, chosen
+from weir.cli.selecting import Campaigns, Factors, Filters, Hosts, Labs, RunNames, Since, Tags, Until, chosen
 from weir.cli.stored import StoreLocation
 
 RUN_MIB = 64
@@ -35,6 +35,7 @@ def export(
     since: Since = None,
     until: Until = None,
     host: Hosts = None,
+    campaign: Campaigns = None,
     tag: Tags = None,
     store: StoreLocation = None,
 ) -> None:
@@ -50,7 +51,7 @@ def export(
     if parquet is not None:
         check_folder(parquet, "--parquet")
     with Store(store, reading=True) as database:
-        found = chosen(database, runs, Filters(lab, factor, since, until, host, tag))
+        found = chosen(database, runs, Filters(lab, factor, since, until, host, tag, campaign))
         ids = [run.id for run in reversed(found)]
         if output is not None:
             from weir.store.exchange import write_export

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`weir image`: the guest images that functions of kind vm boot."""
+"""`weir image`: the guest images that functions of kind vm, and tenants' instances, boot."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from weir.base import SOURCE_TREE
 from weir.cli.exits import USAGE, CommandError, reporting
 from weir.cli.help import Command, Group
 
-image = typer.Typer(cls=Group, help="Guest images for functions in virtual machines.", no_args_is_help=True)
+image = typer.Typer(
+    cls=Group, help="Guest images for functions and instances in virtual machines.", no_args_is_help=True
+)
 
 
 @image.callback()
 def options() -> None:
-    """Guest images for functions in virtual machines."""
+    """Guest images for functions and instances in virtual machines."""
 
 
 @image.command(cls=Command)
@@ -26,7 +28,10 @@ def build(
     *,
     forwarder: Annotated[
         list[str] | None,
-        typer.Option("--forwarder", help="What forwards in it: kernel or weir-dp; absent: both."),
+        typer.Option(
+            "--forwarder",
+            help="What forwards in it: kernel (instances of tenants boot it too) or weir-dp; absent: both.",
+        ),
     ] = None,
     weir_dp: Annotated[
         Path | None,

@@ -28,7 +28,7 @@ MEMORY_MB = 2048
 """Of weir-lean, at most: pages that it does not touch are none."""
 STAGES_MAX = 16
 """In one path of weir-dp's."""
-_TEXTS = ("text", "file", "prefix")
+_TEXTS = ("text", "file", "prefix", "prefix6")
 """Options of which only the function itself knows what it takes."""
 _NO_MEMORY = "no_memory"
 _STAGE = re.compile(r"areas\[0\]\.paths\[0\]\.stages\[(\d+)\](.*)")
@@ -66,7 +66,8 @@ def _unplanned(source: Source, compared: Iterable[Way]) -> Iterator[Problem]:
     for way in compared:
         for chain in way.lab.chains():
             try:
-                Plan.of(planned(way.lab, way.technology, chain), way.lab)
+                for host in way.lab.hosts.names() if way.lab.hosts is not None else (None,):
+                    Plan.of(planned(way.lab, way.technology, chain, host), way.lab)
             except ChainError as error:
                 found.setdefault(str(error), []).append(f"{chain.name} under {way.name}")
     place = source.place(("chain",))

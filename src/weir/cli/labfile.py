@@ -71,15 +71,20 @@ Quick = Annotated[bool, typer.Option("--quick", help="Lay the lab's `quick` part
 
 
 def machine_cpus() -> tuple[int, ...]:
-    """The CPUs that this process may use."""
-    return tuple(sorted(os.sched_getaffinity(0)))
+    """The CPUs that this process may use, one of each physical core first."""
+    from weir.base.cores import whole_cores_first
+    from weir.fabric.host.cpus import siblings
+    from weir.fabric.host.tree import Tree
+
+    return whole_cores_first(os.sched_getaffinity(0), siblings(Tree()))
 
 
-def here(lab_path: Path, *, quick: bool, variant: str | None = None) -> Lab:
+def here(lab_path: Path, *, quick: bool, variant: str | None = None, spanning: bool = False) -> Lab:
     """The lab, checked against this machine's NUMA nodes and CPUs: those of this process, and those that
-    `weir tune` keeps for it. Of a lab with variants that one, or its first.
+    `weir tune` keeps for it. Of a lab with variants that one, or its first. `spanning`: its chains may span
+    hosts.
     """
-    lab, compared = compared_here(lab_path, quick=quick)
+    lab, compared = compared_here(lab_path, quick=quick, spanning=spanning)
     if not lab.variants and variant is None:
         return lab
     names = [way.name for way in compared] if lab.variants else []
@@ -91,14 +96,15 @@ def here(lab_path: Path, *, quick: bool, variant: str | None = None) -> Lab:
     return way.lab
 
 
-def compared_here(lab_path: Path, *, quick: bool) -> tuple[Lab, tuple[Way, ...]]:
-    """The lab, checked likewise, and what it compares on this machine."""
+def compared_here(lab_path: Path, *, quick: bool, spanning: bool = False) -> tuple[Lab, tuple[Way, ...]]:
+    """The lab, checked likewise, and what it compares on this machine. `spanning`: its chains may span
+    hosts."""
     from weir.lab import load_lab
     from weir.lab.ways import ways
 
     cpus, there = _cpus_and_nodes()
-    lab = load_lab(lab_path, quick=quick, cpus=cpus, nodes=there)
-    if quick and lab == load_lab(lab_path, cpus=cpus, nodes=there):
+    lab = load_lab(lab_path, quick=quick, cpus=cpus, nodes=there, spanning=spanning)
+    if quick and lab == load_lab(lab_path, cpus=cpus, nodes=there, spanning=spanning):
         typer.echo(f"weir: {lab_path}: has no `quick`, so --quick changes nothing", err=True)
     return lab, ways(lab, cpus, there)
 
@@ -110,13 +116,12 @@ def ways_here(lab: Lab) -> tuple[Way, ...]:
     return ways(lab, *_cpus_and_nodes())
 
 
-def _cpus_and_nodes() -> tuple[list[int], dict[int, Sequence[int]] | None]:
-    from weir.fabric.host import isolated
+def _cpus_and_nodes() -> tuple[tuple[int, ...], dict[int, Sequence[int]] | None]:
     from weir.fabric.host.cpus import nodes
+    from weir.fabric.host.isolated import measuring_cpus
     from weir.fabric.host.tree import Tree
 
-    tuned = {cpu for cpus in isolated.partitions().values() for cpu in cpus}
-    return sorted({*machine_cpus(), *tuned}), {node.number: node.cpus for node in nodes(Tree())} or None
+    return measuring_cpus(), {node.number: node.cpus for node in nodes(Tree())} or None
 
 
 @dataclass(frozen=True)
@@ -162,6 +167,7 @@ class Part:
             lab,
             technology=tuple(one for one in lab.technology if one in technologies),
             variants={name: one for name, one in lab.variants.items() if name in named},
+            steps=tuple(name for name in lab.steps if name in named),
             baseline=lab.baseline if lab.baseline in names else names[0],
         )
         return narrowed, tuple(dataclasses.replace(way, lab=part(way.lab)) for way in left)

@@ -12,7 +12,7 @@ import typer
 
 from weir.base.words import counted
 from weir.cli.exits import printable
-from weir.cli.selecting import Factors, Filters, Hosts, Labs, Since, Tags, Until
+from weir.cli.selecting import Campaigns, Factors, Filters, Hosts, Labs, Since, Tags, Until
 from weir.cli.stored import StoreLocation, nothing_stored
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ def ls(
     since: Since = None,
     until: Until = None,
     host: Hosts = None,
+    campaign: Campaigns = None,
     tag: Tags = None,
     of_trials: Annotated[bool, typer.Option("--trials", help="List their trials, not the runs.")] = False,
     limit: Annotated[
@@ -36,12 +37,13 @@ def ls(
 ) -> None:
     """List stored runs, newest first. What was measured, when, where, and whether it was finished.
 
+    A campaign over several hosts is a run a host: each line has its id, which `--campaign` takes.
     Measures nothing and needs no root.
     """
     from weir.store import listing
     from weir.store.database import Database
 
-    filters = Filters(lab, factor, since, until, host, tag)
+    filters = Filters(lab, factor, since, until, host, tag, campaign)
     with Database(store, reading=True) as database:
         wanted = filters.selection()
         found = (listing.trials if of_trials else listing.runs)(database, wanted, limit)
@@ -60,7 +62,7 @@ def _json(found: Sequence[RunSummary] | Sequence[TrialSummary]) -> str:
 
 def _run(run: RunSummary) -> Sequence[str]:
     if run.unreadable is not None:
-        return (run.id, run.lab, f"cannot be read: {run.unreadable}", *[""] * 5)
+        return (run.id, run.lab, f"cannot be read: {run.unreadable}", *[""] * 6)
     return (
         run.id,
         run.lab,
@@ -68,6 +70,7 @@ def _run(run: RunSummary) -> Sequence[str]:
         run.host or "-",
         "quick" if run.quick else "full",
         f"{counted(run.cases, 'case')}, {counted(run.trials, 'trial')}",
+        run.campaign or "",
         ",".join(run.tags),
         ended(run),
     )
@@ -78,8 +81,18 @@ def ended(run: RunSummary) -> str:
     if run.interrupted:
         return "interrupted"
     if run.finished_at and run.left_out_points:
-        return f"ended with its budget: {counted(run.left_out_points, 'point')} left out"
-    return "" if run.finished_at else "not finished: still measured, or killed"
+        points = counted(run.left_out_points, "point")
+        if run.campaign is not None:
+            return f"{points} of its campaign left out"
+        return f"ended with its budget: {points} left out"
+    return _UNFINISHED[run.unfinished] if run.unfinished is not None else ""
+
+
+_UNFINISHED = {
+    "measured": "still measured",
+    "killed": "killed",
+    "unknown": "not finished: still measured, or killed",
+}
 
 
 def _trial(trial: TrialSummary) -> Sequence[str]:

@@ -33,5 +33,12 @@ def offer(
         print(f"{found.node}: {found.architecture}, Weir {found.weir}")
         print(f"CPUs: {', '.join(map(str, found.cpus))}")
         print(f"free hugepages of 2 MiB: {found.hugepages_2m_free}")
+        alike: dict[str | None, list[str]] = {}
         for name, lacking in found.technologies.items():
-            print(f"{name}: {'works' if lacking is None else lacking}")
+            alike.setdefault(lacking, []).append(name)
+        for lacking, names in alike.items():
+            print(
+                f"{', '.join(names)}: {'work' if len(names) > 1 else 'works'}"
+                if lacking is None
+                else f"{', '.join(names)}: {lacking}"
+            )

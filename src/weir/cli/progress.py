@@ -15,9 +15,9 @@ from rich.status import Status
 from weir.measure.one_case import Event, GoalFound, PhaseStarted, TrialFinished
 from weir.report import rates
 from weir.report.blocks import new_console
-from weir.report.noise import left_out_s
 from weir.report.summary import frame_label
 from weir.results.result import Case
+from weir.results.trial import left_out_share
 
 BUSY_SHARE = 0.5
 """Of a case's time: where others had so much of it, a case without a rate says nothing about the system."""
@@ -107,12 +107,12 @@ class Progress:
         delays = f"delays at {loads} {'load' if loads == 1 else 'loads'}" if loads else ""
         what = found or case.problem or delays or "measured"
         self.say(f"{before}{self._setup}, {frame_label(case.frame)}: {what}{unit}{because}")
-        in_vain = bool(found) and not unit and _busy_share(case) > BUSY_SHARE
+        in_vain = bool(found) and not unit and left_out_share(case.trials) > BUSY_SHARE
         self._busy = self._busy + 1 if in_vain else 0
         if self._busy == BUSY_CASES:
             self.say(
-                f"{BUSY_CASES} cases in a row have no rate, since others had the cores: Ctrl-C ends the run"
-                " and keeps what there is; `weir doctor` names who has them"
+                f"{BUSY_CASES} cases in a row have no rate, since others had the cores: Ctrl-C ends the run,"
+                " keeps what there is, and says how to go on with it; `weir doctor` names who has the cores"
             )
 
     def _show(self, what: str) -> None:
@@ -155,23 +155,20 @@ def _trials(count: int) -> str:
     return f"{count} {'trial' if count == 1 else 'trials'}"
 
 
-def _busy_share(case: Case) -> float:
-    out_s, whole_s = left_out_s(case.trials)
-    return out_s / whole_s if whole_s else 0.0
-
-
 def _because(case: Case) -> str:
     """In short; the report has all of it."""
     why = next((one.why for one in case.throughput if one.why and one.load_pps is None), None)
     if why is None:
         return ""
-    if (share := _busy_share(case)) > BUSY_SHARE:
+    if (share := left_out_share(case.trials)) > BUSY_SHARE:
         return f" (others had the cores for {share:.0%} of the time)"
     return f" ({why.rstrip('.')})"
 
 
 def rough(seconds: float) -> str:
-    """ "40 s", "5 min", "2 h 10 min": an estimate, with no digit that it has not."""
+    """ "5 s", "40 s", "5 min", "2 h 10 min": an estimate, with no digit that it has not."""
+    if seconds < 7.5:
+        return "5 s"
     if seconds < 55:
         return f"{max(10, round(seconds, -1)):.0f} s"
     minutes = max(1, round(seconds / 60))

@@ -20,9 +20,6 @@ else:
     FormatName = Literal[tuple(FORMATS)]
 
 
-OF_DELAYS = ("percentiles", "hgrm", "hlog")
-
-
 def report(
     run: Annotated[
         str,
@@ -46,7 +43,7 @@ def report(
 
     Measures nothing and needs no root.
     """
-    from weir.report import render
+    from weir.report import format_named, render
     from weir.store.files import check_file, write_file
 
     if as_json and format_name not in (None, "json"):
@@ -58,8 +55,9 @@ def report(
         check_file(output, "--output")
         writing("the report")  # of a large run it takes seconds even to read it
     result = stored(run, store)
-    if chosen in OF_DELAYS:
-        _require_delays(result)
+    lacking = format_named(chosen).lacks(result)
+    if lacking is not None:
+        raise CommandError(f"run {result.id} cannot be shown as {chosen}: {lacking}", FAILED)
     if output is not None:
         text = _whole(result) if verbose else render(result, chosen)
         write_file(output, text, "choose another place with --output")
@@ -68,18 +66,6 @@ def report(
         _show(result, whole=verbose)
     else:
         print(render(result, chosen), end="")
-
-
-def _require_delays(result: Result) -> None:
-    """CommandError for a run that kept none: a file without a row looks like a measurement of nothing."""
-    from weir.report.hdr_histogram import recorded
-
-    if next(iter(recorded(result)), None) is None:
-        raise CommandError(
-            f"run {result.id} has no delays: it measured none, or none of its trials was valid; a lab with"
-            " `measure: {latency: {}}` measures them",
-            FAILED,
-        )
 
 
 def _format_of(output: Path | None) -> str:

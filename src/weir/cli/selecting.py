@@ -39,6 +39,10 @@ Since = Annotated[
 ]
 Until = Annotated[str | None, typer.Option("--until", metavar="TIME", help="Begun before then.")]
 Hosts = Annotated[list[str] | None, typer.Option("--host", metavar="NAME", help="Measured there.")]
+Campaigns = Annotated[
+    list[str] | None,
+    typer.Option("--campaign", metavar="ID", help="Of this campaign over several hosts."),
+]
 Tags = Annotated[list[str] | None, typer.Option("--tag", metavar="TAG", help="With this tag, or all these.")]
 
 AGO = re.compile(r"(\d{1,6})([mhdw])")
@@ -55,11 +59,12 @@ class Filters:
     until: str | None
     hosts: Sequence[str] | None
     tags: Sequence[str] | None
+    campaigns: Sequence[str] | None = None
 
     @property
     def any(self) -> bool:
         """Whether one was."""
-        return any((self.labs, self.factors, self.since, self.until, self.hosts, self.tags))
+        return any((self.labs, self.factors, self.since, self.until, self.hosts, self.tags, self.campaigns))
 
     def selection(self, runs: Sequence[int] = ()) -> Selection:
         """What they mean. CommandError."""
@@ -69,6 +74,7 @@ class Filters:
             runs=runs,
             labs=self.labs or (),
             hosts=self.hosts or (),
+            campaigns=self.campaigns or (),
             tags=self.tags or (),
             factors=dict(_factor(one) for one in self.factors or ()),
             since_s=None if self.since is None else moment_s(self.since, "--since"),
@@ -105,7 +111,28 @@ def _factor(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not (key and equals):
         raise CommandError(f"--factor {text}: expected KEY=VALUE, such as technology=ovs", USAGE)
-    return key.strip(), value.strip()
+    key = key.strip()
+    _known(key, text)
+    return key, value.strip()
+
+
+def _known(key: str, text: str) -> None:
+    """CommandError: neither what a case is of nor a key of a lab begins so."""
+    from weir.store.selection import COLUMNS
+
+    if key in COLUMNS:
+        return
+    from weir.lab import Lab
+    from weir.lab.problem import did_you_mean
+    from weir.lab.tenants import TenantsFile
+
+    known = [*COLUMNS, "quick", *Lab.model_fields, *TenantsFile.model_fields]
+    if key.partition(".")[0] not in known:
+        raise CommandError(
+            f"--factor {text}: no case and no lab has {key}; expected {', '.join(COLUMNS)}, or a key of the "
+            f"lab as measure.repeats{did_you_mean(key, known)}",
+            USAGE,
+        )
 
 
 def moment_s(text: str, option: str, now: datetime | None = None) -> float:

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from weir.base.words import counted
 from weir.cli.exits import printable
 from weir.cli.ls import ended
 from weir.cli.selecting import Filters, chosen
 from weir.cli.stored import LATEST, StoreLocation
 
 if TYPE_CHECKING:
+    from weir.report.hosts import Campaign
     from weir.results.result import Case, Result, Setup
     from weir.store.listing import RunSummary
 
@@ -28,15 +30,18 @@ def show(
     store: StoreLocation = None,
 ) -> None:
     """Show what a stored run is: its lab, machine, tags and cases. `weir report` shows what it found."""
+    from weir.report.hosts import campaign
     from weir.store.store import Store
 
     with Store(store, reading=True) as database:
         (summary,) = chosen(database, [run], Filters(None, None, None, None, None, None))
-        found = _found(summary, database.load(summary.id))
+        runs = database.runs_of_campaign(summary.campaign, trials=False) if summary.campaign else []
+        found = _found(summary, database.load(summary.id), campaign(runs) if runs else None)
     print(json.dumps(found, indent=2) if as_json else printable(_text(found)))
 
 
-def _found(summary: RunSummary, result: Result) -> dict[str, Any]:
+def _found(summary: RunSummary, result: Result, campaign: Campaign | None) -> dict[str, Any]:
+    record = result.campaign
     return {
         "id": summary.id,
         "lab": summary.lab,
@@ -50,10 +55,24 @@ def _found(summary: RunSummary, result: Result) -> dict[str, Any]:
         "tags": list(summary.tags),
         "machine": result.fingerprint.model_dump(mode="json"),
         "cases": [_case(setup, case) for setup in result.setups for case in setup.cases],
+        "campaign": _campaign(campaign) if campaign is not None else None,
+        "left_out": [one.model_dump() for one in record.left_out] if record is not None else [],
         "refused": [
             {"technology": setup.name, "chain": setup.chain, "why": setup.refused}
             for setup in result.setups
             if setup.refused
+        ],
+    }
+
+
+def _campaign(of: Campaign) -> dict[str, Any]:
+    return {
+        "id": of.id,
+        "points": of.points,
+        "measured": of.measured,
+        "runs": [
+            {"run": one.run, "host": one.host, "points": one.points, "ended": one.ended or "finished"}
+            for one in of.parts
         ],
     }
 
@@ -80,6 +99,12 @@ def _text(found: dict[str, Any]) -> str:
         f"machine   {machine['host'] or 'unnamed'}: {machine['cores']} cores of {machine['cpu']}, Linux"
         f" {machine['kernel']}",
         f"tags      {', '.join(found['tags']) or 'none'}",
+        *_campaign_lines(found["campaign"]),
+        *(
+            f"left out  {one['chain']} {one['name']} {one['frame']}: {one['left_out']} of"
+            f" {counted(one['measured'] + one['left_out'], 'round')}"
+            for one in found["left_out"]
+        ),
     ]
     for case in found["cases"]:
         trials = ", ".join(f"{count} {purpose}" for purpose, count in case["trials"].items()) or "no trials"
@@ -92,3 +117,18 @@ def _text(found: dict[str, Any]) -> str:
         lines.append(what + "; ".join(part for part in (rates, trials + invalid, case["problem"]) if part))
     lines += [f"{one['chain']} {one['technology']}: refused: {one['why']}" for one in found["refused"]]
     return "\n".join(lines)
+
+
+def _campaign_lines(campaign: dict[str, Any] | None) -> list[str]:
+    if campaign is None:
+        return []
+    runs, points = campaign["runs"], counted(campaign["points"], "point")
+    widths = [max(len(one[key]) for one in runs) for key in ("host", "run")]
+    return [
+        f"campaign  {campaign['id']}: {campaign['measured']} of {points} measured",
+        *(
+            f"          {one['host']:{widths[0]}}  {one['run']:{widths[1]}}"
+            f"  {counted(one['points'], 'point')}, {one['ended']}"
+            for one in runs
+        ),
+    ]

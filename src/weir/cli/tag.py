@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from weir.base.words import counted
-from weir.cli.selecting import Factors, Filters, Hosts, Labs, RunNames, Since, Tags, Until, chosen
+from weir.cli.selecting import Campaigns, Factors, Filters, Hosts, Labs, RunNames, Since, Tags, Until, chosen
 from weir.cli.stored import StoreLocation
 
 
@@ -22,6 +22,7 @@ def tag(
     since: Since = None,
     until: Until = None,
     host: Hosts = None,
+    campaign: Campaigns = None,
     tagged: Tags = None,
     store: StoreLocation = None,
 ) -> None:
@@ -33,13 +34,13 @@ def tag(
     from weir.store.database import Database
 
     tags = [editing.check_tag(word.strip()) for word in words.split(",")]
-    with Database(store) as database:
-        found = chosen(database, runs, Filters(lab, factor, since, until, host, tagged))
-        numbers = [run.number for run in found]
+    with Database(store, making=False) as database:
+        found = chosen(database, runs, Filters(lab, factor, since, until, host, tagged, campaign))
+        ids = [run.id for run in found]
         if remove:
-            taken = counted(editing.untag(database, numbers, tags), "tag")
+            taken = counted(editing.untag(database, ids, tags), "tag")
             print(f"{taken} taken away, of {counted(len(found), 'run')}")
         else:
-            editing.tag(database, numbers, tags)
-            have = "has" if len(found) == 1 else "have"
-            print(f"{counted(len(found), 'run')} {have} {', '.join(tags)}")
+            there = editing.tag(database, ids, tags)
+            have = "has" if there == 1 else "have"
+            print(f"{counted(there, 'run')} {have} {', '.join(tags)}")

@@ -41,10 +41,10 @@ def validate(
         validate_cloud(lab_path, as_json=as_json)
         return
     if any_machine:
-        lab = load_lab(lab_path, quick=quick)
+        lab = load_lab(lab_path, quick=quick, spanning=True)
         compared = ways(lab)
     else:
-        lab, compared = compared_here(lab_path, quick=quick)
+        lab, compared = compared_here(lab_path, quick=quick, spanning=True)
     problems = list(unfit(lab_path, compared, machine_cpus()[-1]))
     if problems:
         raise LabFileError(problems)
@@ -65,6 +65,7 @@ def _summary(lab: Lab, compared: Sequence[Way]) -> list[str]:
         f"ratios to {lab.baseline}",
         *(_connections(lab) or _framed(lab)),
         *_unjudged(lab),
+        *_hosts(lab),
     ]
     for way in compared:
         if way.refused is not None:
@@ -77,6 +78,25 @@ def _summary(lab: Lab, compared: Sequence[Way]) -> list[str]:
             said.append(f"switch {_listed(cores.switch)}")
         under = f" ({way.technology})" if way.variant is not None else ""
         lines.append(f"  cores         {way.name}{under}: {', '.join(said)}")
+    return lines
+
+
+def _hosts(lab: Lab) -> list[str]:
+    """What is where, and what each chain's wires between hosts are; nothing of a lab on one machine."""
+    hosts = lab.hosts
+    if hosts is None:
+        return []
+    lines = []
+    for host in hosts.names():
+        named = dict.fromkeys(name for chain in lab.chains() for name in chain.functions)
+        has = ["tester"] if host == hosts.tester else []
+        has += [name for name in named if hosts.host_of(name) == host]
+        machine = hosts.machines.get(host, "any machine of the cluster")
+        lines.append(f"  host          {host}: {', '.join(has) or 'nothing'}; {machine}")
+    for chain in lab.chains():
+        along = hosts.along(chain.functions)
+        wires = [f"{along[at]} to {along[at + 1]}" for at in hosts.crossings(chain.functions)]
+        lines.append(f"  wires         {chain.name}: {', '.join(wires) or 'none'} ({hosts.wire.kind})")
     return lines
 
 

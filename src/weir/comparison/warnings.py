@@ -42,12 +42,26 @@ def _between(one: Result, other: Result) -> Iterator[str]:
         if run.finished_at is None or run.interrupted:
             yield f"{run.id} was not finished."
         elif run.campaign is not None and run.campaign.left_out:
-            missing, points = run.campaign.left_out_points, run.campaign.points
-            yield f"{run.id} ended with its budget: {missing} of {points} points were left out."
+            missing, points = run.campaign.left_out_points, run.campaign.points_of_all
+            how = "with its budget" if run.campaign.budget_s is not None else "early"
+            whose = " of its campaign over all hosts" if run.campaign.shared is not None else ""
+            yield f"{run.id} ended {how}: {missing} of {points} points{whose} were left out."
     # What is compared is usually a change of Weir or of the chain: that is why somebody asks.
     yield from (s for s in differences(one.fingerprint, other.fingerprint) if not s.startswith(WEIR))
+    yield from _other_hosts(one, other)
     if one.machine is not None and other.machine is not None:
         yield from _state(one.machine, other.machine)
+
+
+def _other_hosts(one: Result, other: Result) -> Iterator[str]:
+    """Of chains that span hosts: their machines without the tester, where both runs have them."""
+    was, now = (
+        {there.host: there.fingerprint for setup in run.setups for there in setup.other_hosts}
+        for run in (one, other)
+    )
+    for host in was.keys() & now.keys():
+        found = (s for s in differences(was[host], now[host]) if not s.startswith(WEIR))
+        yield from (f"On {host}: {sentence}" for sentence in found)
 
 
 def _state(one: MachineBest, other: MachineBest) -> Iterator[str]:

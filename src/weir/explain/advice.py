@@ -13,10 +13,10 @@ from itertools import accumulate
 
 from weir.base.node import Node
 from weir.base.topology import Topology
+from weir.explain.conclusion import Verdict
 from weir.explain.cores import Core, CostItem
 from weir.explain.measures import MEASURES, Effect, Measure
 from weir.explain.trial import Analysis
-from weir.explain.verdict import Verdict
 from weir.lab.nf import network_functions
 from weir.results.explanation import Advice, Second
 from weir.results.result import Fingerprint, Setup
@@ -82,12 +82,15 @@ def _said(one: Analysis, verdict: Verdict, measure: Measure) -> Advice | None:
             return None
     if gain is not None and gain < _WORTH:
         gain = None
+    gain_is = _NUMBERED[measure.effect] if gain is not None else "not in the ledger: measure it"
+    if gain is not None and not one.trial.valid:
+        gain, gain_is = None, "not said of a trial that was not used: measure it"
     return Advice(
         measure=measure.name,
         factor=measure.factor,
         metric=measure.metric,
         gain_at_most=gain,
-        gain_is=_NUMBERED[measure.effect] if gain is not None else "not in the ledger: measure it",
+        gain_is=gain_is,
         when_not=measure.when_not,
     )
 
@@ -149,13 +152,14 @@ _OF_A_CORE = frozenset({"stage", "ports", "switch", "kernel", "tester"})
 
 
 def second(one: Analysis, verdict: Verdict) -> Second | None:
-    """The next core by cycles a packet; on a single core the next part. None where no core was the limit.
+    """The next core by cycles a packet; on a single core the next part. None where no core was the limit, or
+    of a trial that was not used.
 
     A core that is not full takes its packets in smaller bursts, which cost more each: it is at most as far
     on as this says.
     """
     core, part = verdict.core, verdict.part
-    if core is None or part is None or verdict.limit.kind not in _OF_A_CORE:
+    if not one.trial.valid or core is None or part is None or verdict.limit.kind not in _OF_A_CORE:
         return None
     others = [other for other in one.cores if other is not core and other.parts]
     if others:

@@ -64,6 +64,7 @@ def explain_case(setup: Setup, case: Case, machine: Fingerprint) -> CaseExplanat
         )
     one = analysis(trial, setup.topology, machine.tsc_hz, case)
     verdict = judge(one)
+    not_used = trial.invalid_because if not trial.valid and one.silent is None else []
     return CaseExplanation(
         technology=setup.name,
         chain=setup.chain,
@@ -71,12 +72,19 @@ def explain_case(setup: Setup, case: Case, machine: Fingerprint) -> CaseExplanat
         carried_pps=one.carried_pps,
         offered_pps=one.offered_pps,
         purpose=trial.purpose,
-        limit=verdict.limit,
+        not_used=not_used,
+        limit=_of_a_trial(verdict.limit, not_used),
         evidence=[*verdict.evidence, *offloaded(trial.areas)],
         areas=areas(one),
         second=second(one, verdict),
         advice=advice(one, verdict, setup, machine),
     )
+
+
+def _of_a_trial(limit: Limit, not_used: list[str]) -> Limit:
+    if not not_used:
+        return limit
+    return limit.model_copy(update={"sentence": f"Of a trial that was not used: {limit.sentence}"})
 
 
 def _without_ledger(case: Case) -> Limit:

@@ -18,8 +18,8 @@ from typing import Literal
 
 from weir.base.si import US_PER_S
 from weir.lab.execution import KERNEL_KINDS, SWITCH_THREAD_KINDS, TESTER_KINDS
-from weir.results.result import AreaLoad, Trial
-from weir.results.slices import HOST, SLOWED
+from weir.results.result import AreaLoad, PollingLoad, Trial
+from weir.results.slices import HOST, SLOWED, takers
 
 FULL_SHARE = 0.9
 """Busy for more than this share of the time a core is full: what is left are polls between two bursts."""
@@ -107,19 +107,46 @@ def cores(trial: Trial, hz: float) -> list[Core]:
 
 
 def _had_s(trial: Trial, core: int, areas: Sequence[AreaLoad]) -> float:
-    """The time that its areas could have. Threads and the kernel's do not get what others have of it, and
-    their time is counted without that, as a polling loop's is not."""
+    """The time that its areas could have. A switch's threads and the kernel do not get what others have of
+    it, and their time is counted without that, as a polling loop's is not."""
     if not all(area.kind in _COUNTED_WITHOUT for area in areas):
         return trial.duration_s
-    others_us = sum(
-        max(0.0, min(one.to_us, trial.duration_s * US_PER_S) - max(one.from_us, 0.0))
-        for one in trial.left_out
-        if one.core == core and one.by not in (HOST, SLOWED)
+    return max(0.0, trial.duration_s - others_s(trial, core))
+
+
+def others_s(trial: Trial, core: int) -> float:
+    """For how long others had a core, as far as was recorded who, or its polling thread waited for it."""
+    had_us = sum(
+        one.us
+        for (number, by), one in takers(trial.left_out, trial.duration_s * US_PER_S).items()
+        if number == core and by not in (HOST, SLOWED)
     )
-    return max(0.0, trial.duration_s - others_us / US_PER_S)
+    return max(had_us / US_PER_S, waited_share(trial, core) * trial.duration_s)
 
 
-_COUNTED_WITHOUT = KERNEL_KINDS | {"thread"}
+def waited_share(trial: Trial, core: int) -> float:
+    """Of the time that the switch's polling thread of a core looked at: others had the core, and nothing that
+    works for the chain; 0 without such a thread, or beside a loop of weir-dp's, which takes all that it gets.
+    """
+    areas = [area for area in trial.areas if area.core == core]
+    polling = ((area, area.polling) for area in areas if area.polling is not None)
+    if not without_loop(trial, core):
+        return 0.0
+    return max((_waited(area, counted, areas) for area, counted in polling), default=0.0)
+
+
+def _waited(area: AreaLoad, polling: PollingLoad, areas: Iterable[AreaLoad]) -> float:
+    looked = area.busy_cycles + area.idle_cycles + polling.waited_cycles
+    beside = sum(other.own_cycles for other in areas if other is not area) - area.kernel_cycles
+    return max(0, polling.waited_cycles - max(0, beside)) / max(1, looked)
+
+
+def without_loop(trial: Trial, core: int) -> bool:
+    """Whether only a switch's threads and the kernel work on a core, so that nothing there notices gaps."""
+    return {area.kind for area in trial.areas if area.core == core} <= _COUNTED_WITHOUT | {"guest"}
+
+
+_COUNTED_WITHOUT = SWITCH_THREAD_KINDS | KERNEL_KINDS
 
 
 def _level(area: AreaLoad) -> str:

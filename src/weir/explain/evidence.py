@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from weir.explain.cores import Core
+from weir.explain.cores import Core, waited_share
 from weir.explain.trial import Analysis, Overflow
 from weir.lab.execution import KERNEL_KINDS
 from weir.results.explanation import Evidence
@@ -15,6 +15,8 @@ from weir.results.result import AreaLoad, CoreLoad
 
 UPCALL_SHARE = 0.001
 """Fewer packets that no flow of the switch fits are its learning at the start."""
+WAITED_SHARE = 0.01
+"""A polling thread waits for its core for less on any machine."""
 _INSIDE = 4
 
 
@@ -22,6 +24,10 @@ def outside_rows(one: Analysis, core: Core) -> tuple[Evidence, ...]:
     """Rows of the areas outside weir-dp on that core; none where there are none."""
     areas = [area for area in one.trial.areas if area.core == core.number]
     rows = [row for area in areas for row in _of_area(area)]
+    waited = waited_share(one.trial, core.number)
+    if waited >= WAITED_SHARE:
+        polling = next(area for area in areas if area.polling is not None)
+        rows.append(share(f"{polling.name} waited", waited, "others had its core; in none of its cycles"))
     kernel = any(area.kind in KERNEL_KINDS for area in areas)
     for load in one.trial.cores:
         if load.core == core.number and (rows or kernel):

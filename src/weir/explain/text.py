@@ -41,6 +41,8 @@ def _whole(case: CaseExplanation) -> Iterator[Text]:
     if case.carried_pps is not None and case.offered_pps is not None:
         rates = f"carried {case.carried_pps / 1e6:.3f} of {case.offered_pps / 1e6:.3f} Mpps offered"
         yield Text(f"{rates} in a trial of purpose {case.purpose}", style="dim")
+    for because in case.not_used:
+        yield from _wrapped(f"not used: {because}", "", _INDENT)
     yield Text()
     yield Text(f"Limited by: {case.limit.name} ({case.limit.kind})", style="bold")
     yield from _wrapped(case.limit.sentence)

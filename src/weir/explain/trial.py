@@ -24,13 +24,19 @@ _PURPOSES = ("calibration", "confirm", "curve")
 
 
 def shows_most(case: Case) -> Trial | None:
-    """Best first: balanced accounts, loss, the curve (it goes a little beyond the throughput), more load."""
+    """Best first: balanced accounts, a valid one, loss that counts, the curve (it goes a little beyond the
+    throughput), more load."""
     ledgered = [trial for trial in (*case.curve, *case.trials) if trial.areas and trial.offered]
     return max(ledgered, key=_merit, default=None)
 
 
 def lossy(trial: Trial) -> bool:
-    """Whether more was lost than by accident."""
+    """Whether more was lost, or left in queues, than by accident, of what counts."""
+    return trial.counted_offered > 0 and trial.counted_lost >= LOST_SHARE * trial.counted_offered
+
+
+def lost_some(trial: Trial) -> bool:
+    """Whether more was lost than by accident, be it in time that does not count."""
     return trial.offered - trial.delivered >= LOST_SHARE * trial.offered
 
 
@@ -42,9 +48,9 @@ def balanced(trial: Trial) -> bool:
 def _merit(trial: Trial) -> tuple[bool, bool, bool, bool, int, float]:
     return (
         balanced(trial),
+        trial.valid,
         lossy(trial),
         trial.delivered >= FAR_TOO_MUCH_LEAVES * trial.offered,
-        trial.valid,
         _PURPOSES.index(trial.purpose) if trial.purpose in _PURPOSES else -1,
         trial.intended_load_pps,
     )
@@ -104,7 +110,7 @@ def losses(trial: Trial, topology: Topology | None) -> Losses:
     """All of a trial's drops."""
     queues = _Queues(trial, topology)
     stages = {area.name for area in trial.areas}
-    stages |= {node.name for node in topology.namespaced()} if topology is not None else set()
+    stages |= _without_areas(topology) if topology is not None else set()
     overflows, decisions = [], []
     for drop in sorted(trial.drops, key=lambda one: -one.packets):
         stage = drop.decided_by
@@ -113,6 +119,12 @@ def losses(trial: Trial, topology: Topology | None) -> Losses:
         else:
             overflows.append(queues.overflow(drop))
     return Losses(tuple(overflows), tuple(decisions))
+
+
+def _without_areas(topology: Topology) -> set[str]:
+    """Functions of which a trial has no areas: those in namespaces, and those on other hosts."""
+    nodes = topology.functions()
+    return {node.name for node in nodes if node.in_namespace or node not in topology.here()}
 
 
 class _Queues:

@@ -4,33 +4,32 @@
 In this order: nothing comes through, however light the load; functions drop more by their rules than is lost
 in queues; cores that were taken away; a full core behind a queue that overflows (of several the one that
 spends most cycles on a packet); the link; then an overflow behind which no core is full: a switch, a
-function's own stalls, the host's, or a queue that is too short for bursts. Without loss: who fell behind, or
-nobody.
+function's own stalls, others', or a queue that is too short for bursts. Without loss that counts: who fell
+behind, who had the core while packets were lost, or nobody.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from weir.base.si import US_PER_S
+from weir.explain.conclusion import Verdict, unknown
 from weir.explain.cores import Core, CostItem
+from weir.explain.decisions import decision, nothing_comes
 from weir.explain.evidence import busy, lost, outside_rows, share, slowed_rows
-from weir.explain.taken_away import taken_away
+from weir.explain.taken_away import away_s, moment, only_while_away, taken_away
 from weir.explain.trial import (
     LOST_SHARE,
     PROGRAM,
     SWITCH,
     Analysis,
-    Decision,
     Overflow,
     balanced,
-    losses,
     lossy,
+    lost_some,
 )
 from weir.lab.frames import l1_bps
 from weir.results.explanation import Evidence, Limit
-from weir.results.result import Trial
 
 COUNTED_SHARE = 0.01
 """A queue with less than this share of what was lost in queues does not overflow."""
@@ -43,36 +42,22 @@ LINE_SHARE = 0.97
 LINE_RATES_BPS = tuple(gbps * 1e9 for gbps in (1, 2.5, 5, 10, 25, 40, 50, 100, 200, 400))
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """What limits, and what shows it. `core` and `part`: where a core is full."""
-
-    limit: Limit
-    evidence: tuple[Evidence, ...] = ()
-    core: Core | None = None
-    part: CostItem | None = None
-
-
 def judge(one: Analysis) -> Verdict:
     """The verdict, "unknown" where the evidence does not do."""
     trial = one.trial
     if one.silent is not None:
-        return _nothing_comes(one, one.silent)
+        return nothing_comes(one, one.silent)
     if not balanced(trial):
-        return _unknown(
+        return unknown(
             f"{abs(trial.unaccounted)} packets of the trial are unaccounted for, or {trial.duplicates} came "
             "twice: its counters cannot be believed."
         )
-    if lossy(trial) and one.losses.decided > one.losses.overflowed:
-        return _decision(one)
+    if lost_some(trial) and one.losses.decided > one.losses.overflowed:
+        return decision(one)
     taken = taken_away(one)
     if taken is not None:
         return Verdict(*taken)
     return _overflowing(one) if lossy(trial) else _without_loss(one)
-
-
-def _unknown(why: str) -> Verdict:
-    return Verdict(Limit(kind="unknown", name="unknown", sentence=f"Cannot tell: {why}"))
 
 
 def _overflowing(one: Analysis) -> Verdict:
@@ -100,7 +85,7 @@ def _overflowing(one: Analysis) -> Verdict:
     if link is not None:
         return link
     if not counted:
-        return _unknown("packets were lost where no queue of the chain says so.")
+        return _left_in_queues(one)
     of_program = any(each.startswith(PROGRAM) for each in counted[0].emptied_by)
     return (_program if of_program else _no_core_full)(one, counted[0])
 
@@ -201,6 +186,16 @@ def _program(one: Analysis, worst: Overflow) -> Verdict:
     return Verdict(limit, (*lost(one, [worst]), *evidence, *busy(one)))
 
 
+def _left_in_queues(one: Analysis) -> Verdict:
+    """Nothing overflowed: queues grew until the end."""
+    full = [core for core in one.cores if core.full and core.parts]
+    if full and one.trial.backlog:
+        return _full(one, max(full, key=lambda core: core.cycles), [])
+    if one.trial.backlog:
+        return unknown(f"{one.trial.backlog:,} packets were left in queues at its end, and no core is full.")
+    return unknown("packets were lost where no queue of the chain says so.")
+
+
 def _no_core_full(one: Analysis, worst: Overflow) -> Verdict:
     evidence = lost(one, [worst])
     if SWITCH in worst.emptied_by:
@@ -208,17 +203,15 @@ def _no_core_full(one: Analysis, worst: Overflow) -> Verdict:
         return Verdict(Limit(kind="switch", name="switch", sentence=says), (*evidence, *busy(one)))
     found = [core for core in map(one.core_of, worst.emptied_by) if core is not None]
     if not found:
-        return _unknown(f"{worst.queue} overflows, but who empties it is not in this result.")
+        return unknown(f"{worst.queue} overflows, but who empties it is not in this result.")
     core = max(found, key=lambda core: core.busy)
     needed_s = STALL_EXPLAINS * worst.packets / one.offered_pps
-    host_s = sum(stall.host_us for stall in one.trial.stalls if stall.core == core.number) / US_PER_S
-    if core.long_s >= max(needed_s, host_s) and core.parts:
+    away = away_s(one.trial, core.number)
+    if core.long_s >= max(needed_s, away) and core.parts:
         return _own_stall(one, core, worst)
-    if host_s >= needed_s:
-        says = f"The host took core {core.number} away for {host_s:.4f} s, and {worst.queue} overflowed then."
-        stalled = Evidence(what=f"core {core.number} taken away", value=host_s * US_PER_S, unit="us")
-        limit = Limit(kind="host-stall", name=f"core {core.number}", core=core.number, sentence=says)
-        return Verdict(limit, (*evidence, stalled, *busy(one)))
+    if away >= needed_s:
+        limit, shown = moment(one, core.number, worst)
+        return Verdict(limit, (*evidence, *shown, *busy(one)))
     if any(area.startswith("receiver") for area in worst.emptied_by):
         says = f"The tester's receiver lets {worst.queue} overflow."
         return Verdict(
@@ -264,9 +257,9 @@ def _without_loss(one: Analysis) -> Verdict:
     if full is not None and (short or trial.purpose == "calibration"):
         return _full(one, full, [])
     if short:
-        return _unknown(
-            f"the tester sent {trial.counted_short} packets too few, though its core is not full."
-        )
+        return unknown(f"the tester sent {trial.counted_short} packets too few, though its core is not full.")
+    if lost_some(trial):
+        return Verdict(*only_while_away(one))
     link = _link(one)
     if link is not None:
         return link
@@ -278,34 +271,6 @@ def _without_loss(one: Analysis) -> Verdict:
         f"Nothing yet: all of {one.offered_pps / 1e6:.3f} Mpps was carried, the highest load with a ledger."
     )
     return Verdict(Limit(kind="nothing", name="nothing", sentence=says), busy(one))
-
-
-def _decision(one: Analysis) -> Verdict:
-    return _decided(one, one.losses.decisions[:1], "packets", "")
-
-
-def _nothing_comes(one: Analysis, light: Trial) -> Verdict:
-    """Whatever else was so: what is lost of a light load says why."""
-    lost = losses(light, one.topology)
-    if lost.decided <= lost.overflowed:
-        return _unknown(one.problem or "nothing comes through.")
-    sides = [stream.direction for stream in light.silent]
-    what = "all packets" if len(sides) == len(light.streams) else f"all packets {' and '.join(sides)}"
-    of_it = f", of the {light.offered:,} of a light load"
-    return _decided(one, lost.decisions[:3], f"{what}, however light the load,", of_it)
-
-
-def _decided(one: Analysis, shown: Sequence[Decision], what: str, of_it: str) -> Verdict:
-    """By the first of those that are shown."""
-    worst = shown[0]
-    says = f"{worst.stage} drops {what} by its own decision ({worst.reason}): that is no lack of speed."
-    dropped = [
-        Evidence(
-            what=f"dropped at {each.place}", value=each.packets, unit="packets", note=f"{each.reason}{of_it}"
-        )
-        for each in shown
-    ]
-    return Verdict(Limit(kind="decision", name=worst.stage, sentence=says), (*dropped, *busy(one)))
 
 
 def _link(one: Analysis) -> Verdict | None:

@@ -18,7 +18,7 @@ from weir.fabric.core_claim import claimed, may_claim, somebody_has
 from weir.fabric.counters import Counter
 from weir.fabric.deployment import Deployment, Event, clean_leftovers, deployments
 from weir.fabric.fidelity import fidelity
-from weir.fabric.fingerprint import boot_id, fingerprint, weir_version
+from weir.fabric.fingerprint import fingerprint, weir_version
 from weir.fabric.outside.watch import taking_part
 from weir.fabric.probe import bridge_netfilter
 from weir.fabric.process import allow_all_descriptors
@@ -32,7 +32,6 @@ __all__ = [
     "Output",
     "Refusal",
     "allow_all_descriptors",
-    "boot_id",
     "bridge_netfilter",
     "check",
     "claimed",

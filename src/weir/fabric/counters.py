@@ -50,11 +50,13 @@ def kernel_counters(topology: Topology, site: Site, delivered: Mapping[str, int]
     switched = kernel and any(link.network for link in topology.links)
     switch = switch_namespace(topology)
     ends = interfaces_of(switch) if switched else {}
+    spans = {(end.netns, end.interface) for span in topology.spans for end in (span.left, span.right)}
     sockets = site.packet_sockets(switch).drops() if switched else {}
     for port in kernel:
         near = nodes[port.netns or ""].get(port.interface or port.side)
         far = ends.get(port.name)
-        if near is not None and port.kind != "veth":  # what a function lost is counted with all of it
+        # What a function lost is counted with all of it, and what a wire to another host lost with the wire.
+        if near is not None and port.kind != "veth" and (port.netns, port.interface) not in spans:
             counters += _interface(port.name, counted_once(near, far))
             counters += _driver_ring(port, near, delivered.get(port.name, 0))
         if far is not None:
@@ -125,8 +127,15 @@ def _handed_over(site: Site, netns: str) -> dict[int, int]:
 
 
 def _interface(place: str, statistics: Statistics) -> list[Counter]:
-    drops = [Counter(place, f"interface_{field}", "drop", statistics[field]) for field in _DROPS]
-    return [*drops, Counter(f"{place} rx", None, "packets", statistics["rx_packets"])]
+    return [
+        *interface_drops(place, statistics),
+        Counter(f"{place} rx", None, "packets", statistics["rx_packets"]),
+    ]
+
+
+def interface_drops(place: str, statistics: Statistics) -> list[Counter]:
+    """What an interface says that it has dropped."""
+    return [Counter(place, f"interface_{field}", "drop", statistics[field]) for field in _DROPS]
 
 
 def _driver_ring(port: Port, statistics: Statistics, delivered: int) -> list[Counter]:

@@ -132,6 +132,7 @@ class Deployment(StandingDeployment):
             self._destroy(on_event)
 
     def _destroy(self, on_event: OnEvent) -> None:
+        lifeline.hold()  # what is taken down half is of no use to anybody
         self._journal.header()
         if not self._journal.lock(wait_s=EXEC_S):
             raise FabricError(

@@ -40,13 +40,7 @@ def fidelity(
             f"Emulated: the processor of {_listed([*emulated])} is a program (QEMU's TCG). What is "
             "measured shows that the chain works, not how fast it would be."
         )
-    if topology.wire == "virtual":
-        said.append("Virtual links: no packet left this machine.")
-    else:
-        said.append(
-            "A network card's virtual functions: this part of Weir was never run on hardware before. "
-            "Hold a rate against another tester's before you rely on it."
-        )
+    said += _links(topology)
     by_kvm = [node.name for node in topology.machines() if node.name not in emulated]
     if by_kvm:
         said.append(f"KVM runs {_listed(by_kvm)}: this part of Weir was never run on hardware before.")
@@ -63,7 +57,7 @@ def fidelity(
             " the way: the tester's right end answers the addresses and ports that it saw."
         )
     placed: dict[int, list[str]] = {}
-    for node in topology.nodes:
+    for node in topology.here():
         for core in node.cores if node.in_weir_dp else ():
             placed.setdefault(core, []).append(node.name)
     said += _sharing(topology, placed, steered)
@@ -74,6 +68,27 @@ def fidelity(
     if memory == "no-huge":
         said.append("No hugepages were free: 4 KiB pages.")
     return said
+
+
+def _links(topology: Topology) -> Iterator[str]:
+    """What joins its ports, and which hosts it spans."""
+    if topology.wire == "physical":
+        yield (
+            "A network card's virtual functions: this part of Weir was never run on hardware before. "
+            "Hold a rate against another tester's before you rely on it."
+        )
+    elif not topology.spans:
+        yield "Virtual links: no packet left this machine."
+    if topology.nodes[0] not in topology.here():
+        return  # the tester's part says it
+    for kind, by in (("vxlan", "VXLAN over the hosts' network"), ("card", "network interfaces of the hosts")):
+        named = [
+            f"{span.name} from {span.left.host} to {span.right.host}"
+            for span in topology.spans
+            if span.kind == kind
+        ]
+        if named:
+            yield f"Wires between hosts, by {by}: {_listed(named)}."
 
 
 def without_limits(lacking: Mapping[str, Sequence[str]]) -> list[str]:
@@ -120,9 +135,9 @@ def _sharing(topology: Topology, placed: Mapping[int, list[str]], steered: Seque
     polled = {*placed, *(topology.switch_cores if _polls(topology) else ())}
     outside = {node.name: f"Virtual CPUs of {node.name} take turns" for node in topology.machines()}
     outside |= {name: f"Linux as {name} takes turns" for name in steered}
-    programs = [node.name for node in topology.functions() if node.program is not None]
+    programs = [node.name for node in topology.here() if node.program is not None]
     outside |= {name: f"Program {name} takes turns" for name in programs}
-    for node in topology.nodes:
+    for node in topology.here():
         shared = sorted(polled.intersection(node.cores)) if node.name in outside else []
         if shared:
             cores = ", ".join(map(str, shared))

@@ -7,7 +7,6 @@ import functools
 import os
 import platform
 import subprocess
-from contextlib import suppress
 from pathlib import Path
 
 from weir import __version__
@@ -19,14 +18,6 @@ from weir.fabric.host.devices import memory as pages
 from weir.fabric.host.power import power
 from weir.fabric.host.tree import Tree
 from weir.results.result import Fingerprint
-
-
-def boot_id() -> str:
-    """As the kernel tells it; empty where it does not."""
-    with suppress(OSError):
-        return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-    return ""
-
 
 _PATIENCE_S = 10
 

@@ -14,6 +14,7 @@ import json
 import os
 import weakref
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -45,8 +46,15 @@ def root() -> Path:
 
 
 def journals() -> list[Path]:
-    """All that there are, in the order of their names; what only has such a name is none."""
-    return sorted(path for path in root().glob(f"*{SUFFIX}") if path.is_file())
+    """All that there are, in the order of their names; what only has such a name is none, nor is what
+    another user may have written: it says what is done as this one."""
+    return sorted(path for path in root().glob(f"*{SUFFIX}") if path.is_file() and _is_ours(path))
+
+
+def _is_ours(path: Path) -> bool:
+    with suppress(OSError):
+        return path.lstat().st_uid in {0, os.geteuid()} and not path.is_symlink()
+    return False
 
 
 @dataclass

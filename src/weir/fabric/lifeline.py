@@ -18,14 +18,17 @@ OFF = "WEIR_LEAVE_KILLED"
 """Set in the environment: what a killed Weir leaves stays as it is, to be looked at."""
 _SCRIPT = """read -r _; for left in "$1"/*"$2"; do [ -e "$left" ] && exec "$3" -P -c "$4"; done"""
 """-P: what lies in the current directory, which may be anybody's, is not imported."""
-_TAKE_DOWN = """
+_TAKE_DOWN = f"""
+import os
 import time
 from weir.fabric.deployment import clean_leftovers
 
+os.environ["{OFF}"] = "1"
 for _ in range(5):  # a child of the killed one may hold a lock for a moment yet
     clean_leftovers()
     time.sleep(0.5)
 """
+"""Without a lifeline of its own, which would begin again for ever where something cannot be taken down."""
 
 _pipes: dict[str, tuple[int, int]] = {}
 """By root: the process that made it, and its end."""

@@ -72,6 +72,11 @@ class LineProgram:
         return self._process.poll()
 
     @property
+    def pid(self) -> int:
+        """Of its process."""
+        return self._process.pid
+
+    @property
     def said(self) -> str:
         """The end of what it has written to standard error."""
         self._said.seek(max(0, os.fstat(self._said.fileno()).st_size - _SAID_BYTES))
@@ -87,10 +92,15 @@ class LineProgram:
         """Ends its input and waits so long for its end, then kills it: what it leaves then, its lifeline
         takes down. Without effect the second time."""
         assert self._process.stdin is not None
-        with self._writing, suppress(OSError, ValueError):
-            self._process.stdin.close()
+        until_s = time.monotonic() + within_s
+        if self._writing.acquire(timeout=within_s):  # a program that reads nothing may keep another in `send`
+            try:
+                with suppress(OSError, ValueError):
+                    self._process.stdin.close()
+            finally:
+                self._writing.release()
         try:
-            self._process.wait(within_s)
+            self._process.wait(max(0.0, until_s - time.monotonic()))
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

@@ -8,10 +8,11 @@ import platform
 from collections.abc import Collection
 from contextlib import suppress
 
+from weir.base.started import boot_id
 from weir.fabric.check import check
-from weir.fabric.fingerprint import boot_id, weir_version
-from weir.fabric.host import isolated
+from weir.fabric.fingerprint import weir_version
 from weir.fabric.host.devices import memory
+from weir.fabric.host.isolated import measuring_cpus
 from weir.fabric.host.tree import Tree
 from weir.results.host_offer import HostOffer
 from weir.technology import TECHNOLOGIES
@@ -29,19 +30,13 @@ def offer(beside: Collection[int] = ()) -> HostOffer:
         boot_id=boot_id(),
         architecture=platform.machine(),
         weir=weir_version(),
-        cpus=tuple(cpus),
+        cpus=cpus,
         cpus_shared=tuple(sorted({*cpus} & {*beside})),
         hugepages_2m_free=sum(pool.free for pool in memory(Tree()).pools if pool.page_kb == _PAGE_KB),
         technologies={
             name: None if one is None else f"{one.missing}; {one.fix}" for name, one in lacking.items()
         },
     )
-
-
-def measuring_cpus() -> list[int]:
-    """CPUs of this process, and those that `weir tune` keeps for Weir."""
-    tuned = {cpu for cpus in isolated.partitions().values() for cpu in cpus}
-    return sorted({*os.sched_getaffinity(0), *tuned})
 
 
 def cpus_of_parent() -> set[int]:

@@ -18,11 +18,11 @@ import subprocess
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from weir.base.error import FabricError
+from weir.base.started import Started
 from weir.fabric import namespace, stop_signals
 from weir.fabric.host import isolated
 
@@ -142,22 +142,6 @@ def _in_memory() -> Iterator[int]:
 
 def _read_again(number: int, most_bytes: int) -> str:
     return os.pread(number, most_bytes, 0).decode(errors="replace")
-
-
-@dataclass(frozen=True)
-class Started:
-    """A process, and no later one of the same number."""
-
-    pid: int
-    start_ticks: int  # since boot: starttime of proc_pid_stat(5)
-
-    @classmethod
-    def of(cls, pid: int) -> Started | None:
-        """None if it is gone."""
-        with suppress(OSError):
-            stat = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-            return cls(pid, int(stat[19]))
-        return None
 
 
 _children: dict[int, subprocess.Popen[bytes]] = {}
@@ -287,28 +271,34 @@ def _end_all(found: Callable[[], list[int]]) -> None:
 
 
 def _end_those_there(found: Callable[[], list[int]], patience_s: float) -> bool:
-    """One round; False if there were none."""
-    ends = []
-    for pid in found():
-        with suppress(ProcessLookupError):
-            ends.append((pid, os.pidfd_open(pid)))
-    # They are looked for again while the descriptors are open: a pid may have been used anew.
-    still = set(found())
-    for pid, fd in ends:
-        if pid in still:
+    """One round; False if there were none. Whom a signal could not be sent is left to the next one."""
+    ends = {}
+    try:
+        for pid in found():
             with suppress(ProcessLookupError):
-                signal.pidfd_send_signal(fd, signal.SIGTERM)
-    deadline = time.monotonic() + patience_s
-    for pid, fd in ends:
-        if pid in still and not _ended(fd, max(0.0, deadline - time.monotonic())):
-            with suppress(ProcessLookupError):
-                signal.pidfd_send_signal(fd, signal.SIGKILL)
-            _ended(fd, TERM_S)
-        os.close(fd)
-        child = _children.pop(pid, None)
-        if child is not None:
-            child.wait()
+                ends[pid] = os.pidfd_open(pid)
+        # They are looked for again while the descriptors are open: a pid may have been used anew.
+        there = {pid: ends[pid] for pid in found() if pid in ends}
+        asked = {fd for fd in there.values() if _sent(fd, signal.SIGTERM)}
+        deadline = time.monotonic() + patience_s
+        for pid, fd in there.items():
+            left_s = max(0.0, deadline - time.monotonic()) if fd in asked else 0.0
+            if _ended(fd, left_s) or (_sent(fd, signal.SIGKILL) and _ended(fd, TERM_S)):
+                child = _children.pop(pid, None)
+                if child is not None:
+                    child.wait()
+    finally:
+        for fd in ends.values():
+            os.close(fd)
     return bool(ends)
+
+
+def _sent(pidfd: int, number: signal.Signals) -> bool:
+    try:
+        signal.pidfd_send_signal(pidfd, number)
+    except OSError:  # it has ended, or it could not be sent
+        return False
+    return True
 
 
 def _ended(pidfd: int, patience_s: float) -> bool:

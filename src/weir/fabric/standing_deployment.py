@@ -141,7 +141,7 @@ class StandingDeployment:
             taking_part(self.topology),
             lambda: threads_of(pid for pids in self._working().values() for pid in pids),
             partial(threads_of, loops),
-            ended_take_part=any(node.in_namespace for node in self.topology.nodes),
+            ended_take_part=bool(self.topology.namespaced()),
         )
 
     def _working(self) -> dict[str, list[int]]:
@@ -149,9 +149,7 @@ class StandingDeployment:
         function, which is the function's: a program's children among them."""
         assert self.topology is not None
         found = {entry.step.name: [int(entry.facts["pid"])] for entry in self._processes}
-        for node in self.topology.nodes:
-            if not node.in_namespace:
-                continue
+        for node in self.topology.namespaced():
             own = found.setdefault(f"{node.kind}:{node.name}", [])
             own += [pid for pid in process.inside(self.topology.namespace_of(node)) if pid not in own]
         return found

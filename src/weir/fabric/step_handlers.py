@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, runtime_checkabl
 from pyroute2 import IPRoute
 
 from weir.base.error import FabricError
+from weir.base.started import Started
 from weir.fabric import namespace, netlink, process
 from weir.fabric.journal import Journal, journals, root
 from weir.fabric.lock import Lock
@@ -167,7 +168,7 @@ class Site:
         no step has noted it as `started`.
         """
         journalled = {
-            process.Started(**entry.facts["started"]): self._marker_of(entry.step.name)
+            Started(**entry.facts["started"]): self._marker_of(entry.step.name)
             for entry in self._journal.standing()
             if "started" in entry.facts
         }
@@ -301,6 +302,7 @@ _HANDLERS = {
     "sysctl": ("weir.fabric.links", "Sysctl"),
     "veth": ("weir.fabric.links", "Veth"),
     "macvlan": ("weir.fabric.macvlan", "Macvlan"),
+    "span": ("weir.fabric.span", "Span"),
     "tap": ("weir.fabric.links", "Tap"),
     "guests": ("weir.fabric.vm.storage", "Guests"),
     "function-port": ("weir.fabric.function.port", "FunctionPort"),
@@ -328,6 +330,7 @@ _HANDLERS = {
     "steering": ("weir.fabric.cloud.steering", "Steering"),
     "dhcp-server": ("weir.fabric.cloud.dhcp", "DhcpServer"),
     "dhcp-leases": ("weir.fabric.cloud.dhcp", "DhcpLeases"),
+    "guest-leases": ("weir.fabric.cloud.guest_leases", "GuestLeases"),
     "cloud-hosts": ("weir.fabric.cloud.hosts", "CloudHosts"),
     "instance-system": ("weir.fabric.cloud.system.run", "InstanceSystem"),
     "weir-dp": ("weir.fabric.data_plane", "WeirDp"),

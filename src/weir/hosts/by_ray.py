@@ -2,33 +2,42 @@
 """Hosts of a Ray cluster: the only module that imports Ray.
 
 A node takes part if it was started with the resource `weir`. A courier, which is an actor, has that resource
-while a campaign lasts: so one campaign at a time measures there. A node that dies, or is out of reach, ends
-its courier, and this says so. So does the cluster's head, if it is gone, before Ray ends this process for it.
+while a campaign lasts: so one campaign at a time measures there. Of a chain that spans hosts a placement
+group has it, for all of them or none. A node that dies, or is out of reach, ends its courier, and this says
+so. So does the cluster's head, if it is gone, before Ray ends this process for it.
 """
 
 from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
+from weir.base.extras import install
 from weir.fabric import stop_signals
-from weir.hosts.courier import SILENT_S, Courier
+from weir.hosts.courier import Courier
+from weir.hosts.times import (
+    ANSWER_S,
+    CLUSTER_HEAD_S,
+    CONNECT_S,
+    COURIER_S,
+    COURIERS_END_S,
+    LOOK_AT_HEAD_S,
+    QUESTION_S,
+)
 from weir.hosts.transport import PROGRAM, Heard, HostsError
 
 SAID_CHARACTERS = 600
 """Of Ray's own words: the cause comes last."""
-HEAD_S = 30.0
-"""So long its head may be out of reach. After a minute Ray ends processes for that without a word."""
-_LOOK_S, _CONNECT_S = 5.0, 2.0
+_SOON_S, _LOOK_S = 2.0, 5.0
+"""Hosts that are free are reserved within the first; so often it is looked after others."""
+_A_BIT = 0.001
+"""Of the resource that each node has by its address: asked for to be on that node."""
 _OF_WORKER = {"RAY_kill_child_processes_on_worker_exit": "0"}
 """Else Ray kills the program with its courier, and what it has built is left to its lifeline."""
-_POLL_S = 1.0
-_START_S = 60.0
-_ENDING_S = 90.0
 
 
 class RayHosts:
@@ -47,8 +56,11 @@ class RayHosts:
             raise HostsError(
                 f"cannot reach a Ray cluster at {address}: {_said(error)}; {_expected(address)}"
             ) from error
-        self._nodes = {name: node["NodeID"] for name, node in _named(self._ray.nodes())}
+        self._known = dict(_named(self._ray.nodes()))
+        self._group: Any = None
+        self._bundles: dict[str, int] = {}
         self._couriers: dict[str, Any] = {}
+        self._lines: dict[str, int] = {}
         self._polls: dict[Any, tuple[str, float]] = {}
         own = self._ray.get_runtime_context()
         self._head = None if address.startswith("ray://") else _Head(own.gcs_address)
@@ -56,25 +68,78 @@ class RayHosts:
     @property
     def names(self) -> Sequence[str]:
         """By name of the machine; by address where several have the same."""
-        return list(self._nodes)
+        return list(self._known)
+
+    def reserve(self, wanted: Sequence[str | None], say: Callable[[str], None]) -> Sequence[str]:
+        """So many hosts for this campaign, each another one, all at once or none: where others have some, it
+        waits, and has none meanwhile. `wanted`: a name or an address for each; None: any. `say`: told what is
+        waited for. Their names, in that order. HostsError where the cluster lacks them; KeyboardInterrupt."""
+        groups = import_module("ray.util.placement_group")
+        known = self._enough(wanted)
+        bundles: list[dict[str, float]] = []
+        for one in wanted:
+            on = {} if one is None else {f"node:{known[one]['NodeManagerAddress']}": _A_BIT}
+            bundles.append({"weir": 1.0, **on})
+        self._group = groups.placement_group(bundles, strategy="STRICT_SPREAD")
+        told = False
+        while not self._group.wait(_LOOK_S if told else _SOON_S):
+            stop_signals.check()
+            self._enough(wanted)
+            if self._head is not None and self._head.gone():
+                raise HostsError(f"the head of the cluster, {self._head}, is gone")
+            if not told:
+                say(f"waits for {len(wanted)} hosts at once: another campaign measures on some of them")
+                told = True
+        self._known = dict(_named(self._ray.nodes()))
+        by_id = {node["NodeID"]: name for name, node in self._known.items()}
+        placed = groups.placement_group_table(self._group)["bundles_to_node_id"]
+        names = [by_id[placed[number]] for number in range(len(wanted))]
+        self._bundles = {name: number for number, name in enumerate(names)}
+        return names
+
+    def address(self, host: str) -> str:
+        """By which the others reach it."""
+        return str(self._known[host]["NodeManagerAddress"])
+
+    def _enough(self, wanted: Sequence[str | None]) -> dict[str, dict[str, Any]]:
+        """Nodes that offer themselves, by name and by address. HostsError if these are too few, or not
+        those."""
+        there = _named(self._ray.nodes())
+        known = {str(node["NodeManagerAddress"]): node for _, node in there} | dict(there)
+        lacking = [one for one in wanted if one is not None and one not in known]
+        listed = ", ".join(name for name, _ in there) or "none"
+        if lacking or len(there) < len(wanted):
+            named = f", among them {', '.join(lacking)}" if lacking else ""
+            raise HostsError(
+                f"the chains span {len(wanted)} hosts{named}, and these offer themselves to Weir: {listed}; "
+                "start Ray on more with `ray start --address=… $(weir offer --ray)`"
+            )
+        return known
 
     def begin(self, host: str) -> None:
         """Starts its program, when Ray gives the node to this campaign."""
-        affinity = import_module("ray.util.scheduling_strategies").NodeAffinitySchedulingStrategy
+        strategies = import_module("ray.util.scheduling_strategies")
+        where = (
+            strategies.PlacementGroupSchedulingStrategy(self._group, self._bundles[host])
+            if host in self._bundles
+            else strategies.NodeAffinitySchedulingStrategy(self._known[host]["NodeID"], soft=False)
+        )
         options = {
             "num_cpus": 0,
             "resources": {"weir": 1},
             "max_concurrency": 4,  # it is asked, told and stopped at the same time
-            "scheduling_strategy": affinity(self._nodes[host], soft=False),
+            "scheduling_strategy": where,
             "runtime_env": {"env_vars": _OF_WORKER},
         }
+        self._lines[host] = 0
         self._couriers[host] = self._ray.remote(Courier).options(**options).remote(self._program)
-        self._poll(host, _START_S)
+        self._poll(host, COURIER_S)
 
     def send(self, host: str, line: str) -> None:
-        """Lines are few, and each comes after the answer to the one before: threads there keep the order."""
+        """With its number: of threads there a later one may be the first."""
         if host in self._couriers:
-            self._couriers[host].send.remote(line)
+            number, self._lines[host] = self._lines[host], self._lines[host] + 1
+            self._couriers[host].send.remote(line, number)
 
     def heard(self, wait_s: float) -> Sequence[Heard]:
         """What any of them has said; one that does not answer is lost."""
@@ -106,16 +171,20 @@ class RayHosts:
         """Ends all programs, waits for what they take down, and leaves the cluster."""
         ends = [one.close.remote() for one in self._couriers.values()]
         if ends:
-            self._ray.wait(ends, num_returns=len(ends), timeout=_ENDING_S)
+            self._ray.wait(ends, num_returns=len(ends), timeout=COURIERS_END_S)
         for host in list(self._couriers):
             self._end(host, "")
+        if self._group is not None:
+            with suppress(Exception):  # as above; it ends with this process's connection anyway
+                import_module("ray.util.placement_group").remove_placement_group(self._group)
+            self._group = None
         if self._ray.is_initialized():
             with stop_signals.kept():
                 self._ray.shutdown()
 
     def _poll(self, host: str, more_s: float = 0.0) -> None:
-        poll = self._couriers[host].poll.remote(_POLL_S)
-        self._polls[poll] = host, time.monotonic() + _POLL_S + SILENT_S / 2 + more_s
+        poll = self._couriers[host].poll.remote(QUESTION_S)
+        self._polls[poll] = host, time.monotonic() + QUESTION_S + ANSWER_S + more_s
 
     def _answer(self, host: str, poll: Any) -> Heard:
         try:
@@ -154,14 +223,14 @@ class _Head:
         self._seen_s = self._looked_s = time.monotonic()
 
     def gone(self) -> bool:
-        """For HEAD_S. Looks now and then; takes no longer than a connection may."""
-        if time.monotonic() - self._looked_s >= _LOOK_S:
+        """For CLUSTER_HEAD_S. Looks now and then; takes no longer than a connection may."""
+        if time.monotonic() - self._looked_s >= LOOK_AT_HEAD_S:
             host, _, port = self._address.rpartition(":")
             with suppress(OSError):
-                socket.create_connection((host.strip("[]"), int(port)), _CONNECT_S).close()
+                socket.create_connection((host.strip("[]"), int(port)), CONNECT_S).close()
                 self._seen_s = time.monotonic()
             self._looked_s = time.monotonic()
-        return self._looked_s - self._seen_s >= HEAD_S
+        return self._looked_s - self._seen_s >= CLUSTER_HEAD_S
 
     def __str__(self) -> str:
         return self._address
@@ -197,6 +266,6 @@ def _ray() -> Any:
         return import_module("ray")
     except ModuleNotFoundError as error:
         raise HostsError(
-            "--on needs Ray, which is not installed; install it with `pip install 'weir[ray]'`, here and on "
-            "all hosts, or leave --on away to measure on this machine"
+            f"--on needs Ray, which is not installed: `make ray` in a checkout, else `{install('ray')}`, "
+            "here and on all hosts; or leave --on out to measure on this machine"
         ) from error

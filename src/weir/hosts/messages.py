@@ -6,15 +6,22 @@ The host writes down what it measures as a store would be told it; the head writ
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
 from weir.base.error import WeirError
 from weir.base.record import FixedRecord, fault_text
+from weir.hosts.parts import FromPart, PartAnswer, PartOrder, Place, ToPart
 from weir.results.campaign import SharedCampaign
 from weir.results.host_offer import HostOffer
 from weir.results.result import Case, Result, Setup, Trial
+
+LINE_BYTES = 16 << 20
+"""A longer line is none of a head's: no host reads on."""
+PIECE_CHARACTERS = 1 << 20
+"""Of a run of before in one line. JSON within JSON is a few times as long."""
 
 
 class MessageError(WeirError):
@@ -29,8 +36,20 @@ class Begin(FixedRecord):
     quick: bool
     seed: int | None = None
     """Of the order of the campaign; the head has it."""
-    resumed: Result | None = None
-    """This host's run, if it goes on: its setups are numbered from 0."""
+    budget_s: float | None = None
+    """Of the campaign with all its parts; the head keeps it."""
+    earlier_pieces: int = 0
+    """So many `Earlier` follow: this host's run of before, if it may go on. It has its setups from 0 on."""
+    place: Place | None = None
+    """Of a lab whose chains span hosts."""
+
+
+class Earlier(FixedRecord):
+    """To a host, after `Begin`: a piece of its run of before, as JSON. Whole it is longer than a line may be,
+    since it has all trials."""
+
+    kind: Literal["earlier"] = "earlier"
+    text: str
 
 
 class Measure(FixedRecord):
@@ -41,12 +60,16 @@ class Measure(FixedRecord):
     """Of the technology or variant."""
     chain: str
     frame: str
+    round: int
+    """From 0."""
 
 
 class End(FixedRecord):
-    """To a host: nothing comes any more."""
+    """To a host: nothing comes any more but what it measures once more by itself."""
 
     kind: Literal["end"] = "end"
+    left_s: float | None = None
+    """Of the budget, for that; None: no limit."""
 
 
 class Possible(FixedRecord):
@@ -138,17 +161,20 @@ class Failed(FixedRecord):
     why: str
 
 
-ToHost = Annotated[Begin | Measure | End, Field(discriminator="kind")]
+Order = Begin | Earlier | Measure | End | FromPart | PartOrder
+"""What a host may be told."""
+ToHost = Annotated[Order, Field(discriminator="kind")]
 ToKeep = RunBegun | RunKnown | SetupKnown | TrialKept | CaseKept | CaseRemoved
 """What a host tells its store."""
-Word = Offered | ToKeep | Showed | Visited | Failed
+Word = Offered | ToKeep | Showed | Visited | Failed | ToPart | PartAnswer
 """What a host may say."""
 FromHost = Annotated[Word, Field(discriminator="kind")]
+_RUN: TypeAdapter[Any] = TypeAdapter(Result)
 _TO: TypeAdapter[Any] = TypeAdapter(ToHost)
 _FROM: TypeAdapter[Any] = TypeAdapter(FromHost)
 
 
-def to_host(line: str) -> Begin | Measure | End:
+def to_host(line: str) -> Order:
     """What the head says. MessageError."""
     return _read(_TO, line)  # type: ignore[no-any-return]
 
@@ -156,6 +182,17 @@ def to_host(line: str) -> Begin | Measure | End:
 def from_host(line: str) -> Word:
     """What a host says. MessageError."""
     return _read(_FROM, line)  # type: ignore[no-any-return]
+
+
+def pieces(before: Result) -> list[Earlier]:
+    """A run of before, as its host gets it."""
+    text, size = before.model_dump_json(), PIECE_CHARACTERS
+    return [Earlier(text=text[at : at + size]) for at in range(0, len(text), size)]
+
+
+def whole(earlier: Iterable[Earlier]) -> Result:
+    """The run that these are pieces of. MessageError."""
+    return _read(_RUN, "".join(one.text for one in earlier))  # type: ignore[no-any-return]
 
 
 def _read(adapter: TypeAdapter[Any], line: str) -> Any:

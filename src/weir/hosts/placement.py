@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from weir.lab.ways import Key
 from weir.results.host_offer import HostOffer
 
-Key = tuple[str, str]
-"""A set-up: the name of its technology or variant, and its chain."""
+Block = tuple[str, str, int]
+"""Of a chain, a frame size and a round."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Point:
         return self.name, self.chain
 
     @property
-    def block(self) -> tuple[str, str, int]:
+    def block(self) -> Block:
         """What it is compared within."""
         return self.chain, self.frame, self.round
 
@@ -57,8 +58,12 @@ class Placement:
     waiting: list[Point]
     """What is left, in the order in which it should be measured."""
     _hosts: dict[str, _Host] = field(default_factory=dict)
-    _begun: dict[tuple[str, str, int], str] = field(default_factory=dict)
+    _begun: dict[Block, str] = field(default_factory=dict)
     _gone: dict[Key, dict[str, str]] = field(default_factory=dict)
+
+    def begun(self, block: Block, host: str) -> None:
+        """It has measured some of that block before."""
+        self._begun.setdefault(block, host)
 
     def offered(self, host: str, offer: HostOffer, refused: Mapping[Key, str]) -> None:
         """A host takes part. `refused`: set-ups that it cannot build, and why."""

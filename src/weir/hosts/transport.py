@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -27,6 +27,17 @@ class Heard:
     lines: Sequence[str] = ()
     ended: str | None = None
     """Why nothing comes any more; empty: its program has ended as it should. None: more may come."""
+
+
+class Reserving(Protocol):
+    """Hosts of which some can be had together."""
+
+    def reserve(self, wanted: Sequence[str | None], say: Callable[[str], None]) -> Sequence[str]:
+        """So many for this campaign, all at once or none; waits for them. `wanted`: the name or address of
+        each; None: any. HostsError where there are too few."""
+
+    def address(self, host: str) -> str:
+        """By which the others reach it."""
 
 
 class Hosts(Protocol):

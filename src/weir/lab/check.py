@@ -20,13 +20,15 @@ from weir.lab.frames import (
 )
 from weir.lab.function_check import function_complaints, n4_complaints, offload_complaints
 from weir.lab.host_check import Nodes, host_complaints
-from weir.lab.kind_check import kernel_lab_complaints, vm_technology_complaints
+from weir.lab.kind_check import kernel_lab_complaints
 from weir.lab.lab import Lab
 from weir.lab.nf import network_functions
 from weir.lab.problem import nearest
 from weir.lab.source import KeyPath
+from weir.lab.spanning_check import spanning_complaints
 from weir.lab.traffic import Traffic
 from weir.lab.traffic_check import traffic_complaints
+from weir.lab.vm_check import vm_technology_complaints
 from weir.technology import TECHNOLOGIES
 
 AREAS_MAX = 256  # WEIR_AREAS_MAX
@@ -50,6 +52,7 @@ def complaints(lab: Lab, cpus: Sequence[int] | None, nodes: Nodes | None = None)
     yield from kernel_lab_complaints(lab)
     yield from _cores(lab, cpus)
     yield from host_complaints(lab, cpus, nodes)
+    yield from spanning_complaints(lab)
     yield from _loads_of_goals(lab)
     yield from _durations(lab)
 
@@ -191,6 +194,7 @@ def _technologies(lab: Lab) -> Iterator[Complaint]:
         about: tuple[KeyPath, ...] = (("technology",), ("variants",))
         listed = "one of " + ", ".join(known)
         yield Complaint(("baseline",), message, listed, nearest(lab.baseline, known), about=about)
+    yield from _steps(lab)
     physical = ", ".join(name for name, one in TECHNOLOGIES.items() if one.physical)
     virtual = [name for name in lab.technology if not TECHNOLOGIES[name].physical]
     if lab.tester.ports is not None and virtual:
@@ -208,6 +212,22 @@ def _technologies(lab: Lab) -> Iterator[Complaint]:
             f"auto, or technology: {physical} alone",
             about=(("technology",),),
         )
+
+
+def _steps(lab: Lab) -> Iterator[Complaint]:
+    if lab.steps and not lab.variants:
+        message = "are variants, and the lab has none"
+        yield Complaint(("steps",), message, "variants of these names, or no steps", about=(("variants",),))
+        return
+    for index, name in enumerate(lab.steps):
+        if name not in lab.variants:
+            message, listed = f"{name} is not among the lab's variants", "one of " + ", ".join(lab.variants)
+            close = nearest(name, list(lab.variants))
+            yield Complaint(("steps", index), message, listed, close, about=(("variants",),))
+        elif name in lab.steps[:index]:
+            yield Complaint(("steps", index), f"names {name} twice", "each of them once")
+    if len(lab.steps) == 1:
+        yield Complaint(("steps",), "is one variant, with nothing to compare it to", "two or more, or none")
 
 
 def _cores(lab: Lab, cpus: Sequence[int] | None) -> Iterator[Complaint]:

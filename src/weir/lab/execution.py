@@ -2,7 +2,7 @@
 """A set-up as the cost model sees it: execution areas on cores, and the packets that pass through each.
 
 Amounts of packets are relative to what the tester sends, so a path that half of the packets take has 0.5.
-What a switch does between two ports is areas too, called as in ledgers (`weir.results.trial.AreaLoad`).
+What a switch does between two ports is areas too, called as in ledgers (`weir.results.loads.AreaLoad`).
 """
 
 from __future__ import annotations

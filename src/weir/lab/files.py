@@ -89,11 +89,7 @@ def _with_whole_paths(function: FunctionOptions, folder: Path) -> FunctionOption
 
 def _of_machine(function: FunctionOptions) -> dict[str, str]:
     """The files of its virtual machine, by key."""
-    machine = function.vm
-    if machine is None:
-        return {}
-    found = {"image": machine.image, "user_data": machine.user_data}
-    return {key: value for key, value in found.items() if value is not None}
+    return {} if function.vm is None else dict(function.vm.files())
 
 
 def _whole(nf: str, options: dict[str, Scalar], folder: Path) -> dict[str, Scalar]:

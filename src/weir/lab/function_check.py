@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping
 
 from weir.lab.complaint import Complaint, show
 from weir.lab.function import N4_ADDRESS, FunctionOptions, NfOptions
-from weir.lab.kind_check import kernel_complaints, program_complaints, vm_complaints
+from weir.lab.kind_check import kernel_complaints, program_complaints
 from weir.lab.lab import Lab
 from weir.lab.nf import Nf, network_functions
 from weir.lab.problem import nearest
 from weir.lab.router_check import router_complaints
 from weir.lab.source import KeyPath
+from weir.lab.vm_check import vm_complaints
 from weir.technology import TECHNOLOGIES
 
 _SHARED_OUT = ("dispatch", "separated")

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions outside weir-dp, in virtual machines or in network namespaces, that are well formed and yet
-impossible."""
+"""Functions outside weir-dp, in network namespaces, that are well formed and yet impossible."""
 
 from __future__ import annotations
 
@@ -42,30 +41,9 @@ _FORWARDS = {
 """What does, by kind of function, where weir-dp does not."""
 
 
-def vm_complaints(path: KeyPath, function: FunctionOptions) -> Iterator[Complaint]:
-    """What contradicts itself in one function."""
-    machine = function.vm
-    at: KeyPath = (*path, "vm")
-    about: tuple[KeyPath, ...] = ((*path, "kind"), at)
-    if machine is not None and function.kind != "vm":
-        yield Complaint(at, f"means nothing to kind {function.kind}", "kind: vm", about=about)
-        return
-    if function.kind == "vm" and function.forwards_by() != "weir-dp":
-        yield from _of_weir_dp(path, function, about)
-    if machine is None:
-        return
-    if machine.image is not None and machine.forwarder is not None:
-        message = "stands beside forwarder"
-        yield Complaint((*at, "image"), message, "one of forwarder and image", about=about)
-    if machine.user_data is not None and machine.image is None:
-        message = "is for cloud-init, and the images of `weir image build` have none"
-        yield Complaint((*at, "user_data"), message, "image: a disk image", about=about)
-    if machine.queues > 1 and function.forwards_by() == "weir-dp":
-        message = "are more than the one pair that weir-dp opens of a port"
-        yield Complaint((*at, "queues"), message, "1, or forwarder: kernel", about=about)
-
-
-def _of_weir_dp(path: KeyPath, function: FunctionOptions, about: tuple[KeyPath, ...]) -> Iterator[Complaint]:
+def of_weir_dp_alone(
+    path: KeyPath, function: FunctionOptions, about: tuple[KeyPath, ...]
+) -> Iterator[Complaint]:
     """Keys that only weir-dp understands, where something else forwards."""
     who = _FORWARDS[function.kind]
     wanted = "vm.forwarder: weir-dp" if function.kind == "vm" else "kind: process"
@@ -81,22 +59,6 @@ def _of_weir_dp(path: KeyPath, function: FunctionOptions, about: tuple[KeyPath, 
         yield Complaint((*path, "architecture"), f"means nothing to {who}", wanted, about=about)
 
 
-def vm_technology_complaints(lab: Lab) -> Iterator[Complaint]:
-    """Virtual machines where nothing can join them."""
-    used = dict.fromkeys(name for chain in lab.chains() for name in chain.functions)
-    machine = next(
-        (name for name in used if name in lab.functions and lab.functions[name].kind == "vm"), None
-    )
-    if machine is None:
-        return
-    able = [name for name, one in TECHNOLOGIES.items() if one.machine_port is not None]
-    for index, technology in enumerate(lab.technology):
-        if technology not in able:
-            message = f"{technology} joins no virtual machines, and {machine} is one"
-            listed = "one of " + ", ".join(able)
-            yield Complaint(("technology", index), message, listed, about=(("functions",), ("chain",)))
-
-
 def kernel_complaints(path: KeyPath, function: FunctionOptions) -> Iterator[Complaint]:
     """What contradicts itself in one function."""
     at: KeyPath = (*path, "kernel")
@@ -107,7 +69,7 @@ def kernel_complaints(path: KeyPath, function: FunctionOptions) -> Iterator[Comp
     options = function.namespaced()
     if options is None:
         return
-    yield from _of_weir_dp(path, function, ((*path, "kind"),))
+    yield from of_weir_dp_alone(path, function, ((*path, "kind"),))
     yield from _linux_as(path, function)
     for index, command in enumerate(options.commands):
         yield from command_complaints((*at, "commands", index), command, PORT_NAMES)
@@ -161,7 +123,7 @@ def program_complaints(path: KeyPath, function: FunctionOptions) -> Iterator[Com
             about: tuple[KeyPath, ...] = ((*path, "kind"), at)
             yield Complaint(at, f"means nothing to kind {function.kind}", "kind: program", about=about)
         return
-    yield from _of_weir_dp(path, function, ((*path, "kind"),))
+    yield from of_weir_dp_alone(path, function, ((*path, "kind"),))
     if program is None and function.kind == "container":
         return
     if program is None:

@@ -24,6 +24,7 @@ from weir.lab.host import Host
 from weir.lab.kernel import CONTAINER_RUNTIMES, words_of
 from weir.lab.measure import Measure
 from weir.lab.sla import Sla
+from weir.lab.spanning import HostsOptions
 from weir.lab.traffic import TesterOptions, Traffic
 from weir.lab.variant import Technologies, TechnologyName, Variant, VariantName
 from weir.lab.vm import VmOptions
@@ -134,12 +135,22 @@ class Lab(LabSection):
     )
     cores: Cores | None = Field(default=None, description="CPUs; absent: chosen from the machine")
     host: Host = Field(default=Host(), description="what is asked of the machine beyond its cores")
+    hosts: HostsOptions | None = Field(
+        default=None,
+        description="hosts that the chains span, for `weir run --on`; absent: one machine has all",
+    )
     technologies: Technologies = Field(default=Technologies(), description="options of each technology")
     variants: dict[VariantName, Variant] = Field(
         default={},
         max_length=64,
         description="ways to run the lab that are compared with each other instead of its technologies; "
         "what the machine lacks for one is a reason in the report, not an error",
+    )
+    steps: tuple[VariantName, ...] = Field(
+        default=(),
+        max_length=64,
+        description="names of variants, each of which is the one before with one thing more: reports then "
+        "say what each step brings",
     )
 
     @field_validator("chain", "technology")

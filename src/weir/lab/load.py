@@ -6,7 +6,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from weir.lab.of_tenants import KEYS, tenants_key
 from weir.lab.overlay import split_overlay
 from weir.lab.problem import LabFileError, Problem, nearest
 from weir.lab.source import KeyPath, Source, read_source
+from weir.lab.spanning import HostsOptions
 from weir.lab.ways import base_complaints, completed, near, variant_complaints
 
 LAB_FILE = "lab.yml"
@@ -28,21 +29,31 @@ _STAND_INS: dict[str, Any] = {"weir": 1, "name": "lab", "chain": ["PVP"], "techn
 
 
 def load_lab(
-    path: str | Path, *, quick: bool = False, cpus: Sequence[int] | None = None, nodes: Nodes | None = None
+    path: str | Path,
+    *,
+    quick: bool = False,
+    cpus: Sequence[int] | None = None,
+    nodes: Nodes | None = None,
+    spanning: bool = False,
 ) -> Lab:
     """Reads and checks a lab file, or `lab.yml` in a directory. Pure but for reading the file.
 
     `quick` lays the file's `quick` over it; both variants are checked in any case. `cpus` are the CPU
     numbers that the machine can give: cores that the lab leaves open are chosen from them (default 0 and 1,
-    unchecked). `nodes`: CPUs by NUMA node; a lab that names its node gets cores of it. LabFileError has all
-    problems.
+    unchecked). `nodes`: CPUs by NUMA node; a lab that names its node gets cores of it. `spanning`: its chains
+    may span hosts. LabFileError has all problems.
     """
-    lab = load_open_lab(path, quick=quick, cpus=cpus, nodes=nodes)
+    lab = load_open_lab(path, quick=quick, cpus=cpus, nodes=nodes, spanning=spanning)
     return completed(lab, near(lab, cpus, nodes) or (0, 1))
 
 
 def load_open_lab(
-    path: str | Path, *, quick: bool = False, cpus: Sequence[int] | None = None, nodes: Nodes | None = None
+    path: str | Path,
+    *,
+    quick: bool = False,
+    cpus: Sequence[int] | None = None,
+    nodes: Nodes | None = None,
+    spanning: bool = True,
 ) -> Lab:
     """The same, with what the lab leaves open left open: its baseline and its cores. It is completed where
     it is measured (`weir.lab.on_machine`)."""
@@ -64,11 +75,22 @@ def load_open_lab(
     for variant, checked in zip(variants, labs, strict=True):
         if checked is not None:
             problems.extend(located(variant, one) for one in _missing_files(checked, path.parent))
+    lab = labs[-1 if quick else 0]
+    if lab is not None and lab.hosts is not None and not spanning:
+        problems.append(located(source, _on_one_machine(lab.hosts, path)))
     if problems:
         raise LabFileError(dict.fromkeys(problems))
-    lab = labs[-1 if quick else 0]
     assert lab is not None
     return _with_whole_paths(lab, path.parent)
+
+
+def _on_one_machine(hosts: HostsOptions, path: Path) -> Complaint:
+    message = f"the chains span hosts ({', '.join(hosts.names())}), and this command works on one machine"
+    wanted = (
+        f"`weir run {path} --on HOST:PORT`, of a Ray cluster with these hosts;"
+        f" or `weir deploy {path} --dry-run`, which shows what each of them would build"
+    )
+    return Complaint(("hosts",), message, wanted)
 
 
 def _missing_files(lab: Lab, folder: Path) -> Iterator[Complaint]:
@@ -129,3 +151,8 @@ def _remove(values: dict[str, Any], path: KeyPath) -> KeyPath:
 def _overlap(path: KeyPath, other: KeyPath) -> bool:
     shorter = min(len(path), len(other))
     return path[:shorter] == other[:shorter]
+
+
+def stored_lab(spec: Mapping[str, Any]) -> Lab:
+    """The lab of a document, such as a result's: as `model_dump` has made it of a lab that was checked."""
+    return Lab.model_validate_json(json.dumps(spec), by_name=True, by_alias=True)

@@ -36,7 +36,7 @@ class NfOption(_Described):
     """One option of a network function."""
 
     name: str
-    type: Literal["enum", "mac", "int", "bool", "ipv4", "prefix", "text", "file"]
+    type: Literal["enum", "mac", "int", "bool", "ipv4", "prefix", "prefix6", "text", "file"]
     unit: str | None = None
     default: Scalar | None = None
     min: float | None = None
@@ -54,6 +54,7 @@ class NfOption(_Described):
             "int": "a whole number",
             "ipv4": "an IPv4 address such as 192.0.2.1",
             "prefix": "an IPv4 prefix such as 192.0.2.0/24, without host bits",
+            "prefix6": "an IPv6 prefix such as 2001:db8::/64, without host bits",
             "text": f"a text of at most {_TEXT_BYTES} bytes",
             "file": f"the path of a file, {_TEXT_BYTES} bytes at most",
         }[self.type]
@@ -83,6 +84,8 @@ class NfOption(_Described):
                 return _is(ipaddress.IPv4Address, text)
             case "prefix":
                 return _is(ipaddress.IPv4Network, text)
+            case "prefix6":
+                return _is(ipaddress.IPv6Network, text)
         return 0 < len(text.encode()) <= _TEXT_BYTES
 
 

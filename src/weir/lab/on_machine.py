@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from weir.base.error import ENVIRONMENT, WeirError
 from weir.lab.files import missing_files
@@ -19,11 +17,6 @@ class LabHereError(WeirError):
     """The lab does not fit on this machine; says what it asks for."""
 
     exit_code = ENVIRONMENT
-
-
-def opened(spec: dict[str, Any]) -> Lab:
-    """The lab of a document that `load_open_lab` and `model_dump` have made."""
-    return Lab.model_validate_json(json.dumps(spec), by_name=True, by_alias=True)
 
 
 def on_machine(lab: Lab, cpus: Sequence[int], nodes: Nodes | None) -> Lab:

@@ -39,6 +39,8 @@ class FileKind:
     """With which it begins."""
 
 
+COMMANDS = {"lab.yml": "weir run", "sut.yml": "weir verify", "fleet.yml": "weir fleet plan"}
+"""What is done with a directory, by the file that it has."""
 LAB = FileKind("a lab", "lab.yml", "weir, name, chain, technology, …")
 
 
@@ -139,9 +141,17 @@ def _text(path: Path, kind: FileKind) -> str:
 
     try:
         if path.is_dir():
+            other = next(
+                (
+                    f"; its {name} is for `{for_}`"
+                    for name, for_ in COMMANDS.items()
+                    if (path / name).is_file()
+                ),
+                "",
+            )
             raise fail(
                 f"is a directory without {kind.file}",
-                f"{kind.name} file, or a directory that holds one as {kind.file}",
+                f"{kind.name} file, or a directory that holds one as {kind.file}{other}",
             )
         if path.stat().st_size > MAX_FILE_BYTES:
             raise fail("is too large", f"{kind.name} file of at most {MAX_FILE_BYTES} bytes")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ipaddress
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -20,7 +20,9 @@ from weir.lab.tenants_measure import (
     TenantsTester,
     TenantsTraffic,
 )
+from weir.lab.tenants_system import SystemOptions
 from weir.lab.units import Seconds
+from weir.lab.vm import InstanceVm
 
 TENANTS_MAX = 256
 INSTANCES_MAX = 64
@@ -62,6 +64,7 @@ def _subnet(text: str) -> str:
 
 _Prefix = Annotated[str, AfterValidator(_prefix)]
 _Subnet = Annotated[str, AfterValidator(_subnet)]
+_Section = TypeVar("_Section", SystemOptions, InstanceVm)
 
 
 class IngressRule(LabSection):
@@ -106,27 +109,6 @@ class TenantFunction(LabSection):
     )
 
 
-class SystemOptions(LabSection):
-    """A small system in each of a tenant's instances, as an image has one: files and processes of its own
-    (busybox), SSH (dropbear), and a script at its start."""
-
-    ssh_keys: str | None = Field(
-        default=None,
-        min_length=1,
-        description="file with public keys of those who may log in as root; absent: nobody may",
-        examples=["id_ed25519.pub"],
-    )
-    user_data: str | None = Field(
-        default=None,
-        min_length=1,
-        description="script (#!/bin/sh) that is run once when it is up, as of cloud-init; its output is on "
-        "the console",
-        examples=["user-data.sh"],
-    )
-    memory_limit_mb: int = Field(default=128, ge=16, le=1 << 20, description="memory of all in it, in MiB")
-    processes: int = Field(default=64, ge=4, le=1 << 15, description="processes and threads in it")
-
-
 class Tenant(LabSection):
     """A customer, or several that are alike: one network, one router, one security group each."""
 
@@ -155,8 +137,11 @@ class Tenant(LabSection):
     )
     system: SystemOptions | None = Field(
         default=None,
-        description="in each of its instances; absent: an instance is a TCP/IP stack alone, in which "
-        "`weir exec` runs programs of this host",
+        description="in each of its instances but virtual machines; absent: one is a TCP/IP stack alone, in "
+        "which `weir exec` runs programs of this host",
+    )
+    vm: InstanceVm | None = Field(
+        default=None, description="of its instances that are virtual machines; absent: none is"
     )
     ingress: tuple[IngressRule, ...] = Field(
         default=(),
@@ -181,7 +166,19 @@ class Tenant(LabSection):
                 f"has floating addresses for {self.floating} of {self.instances} instances; expected no more"
                 " of them than instances"
             )
+        if self.machines > self.instances:
+            raise ValueError(
+                f"has {self.machines} virtual machines among {self.instances} instances; expected no more of"
+                " them than instances"
+            )
         return self
+
+    @property
+    def machines(self) -> int:
+        """How many of its instances, the last ones, are virtual machines."""
+        if self.vm is None:
+            return 0
+        return self.instances if self.vm.instances is None else self.vm.instances
 
 
 class Cloud(LabSection):
@@ -243,7 +240,13 @@ class TenantsFile(LabSection):
             return {"functions": tuple(placed)}
 
         tenants = tuple(
-            one.model_copy(update={**there(one.functions), "system": _within(one.system, folder)})
+            one.model_copy(
+                update={
+                    **there(one.functions),
+                    "system": _within(one.system, folder),
+                    "vm": _within(one.vm, folder),
+                }
+            )
             for one in self.tenants
         )
         cloud = self.cloud.model_copy(update=there(self.cloud.functions))
@@ -294,8 +297,7 @@ class TenantsFile(LabSection):
         ]
 
 
-def _within(system: SystemOptions | None, folder: Path) -> SystemOptions | None:
-    if system is None:
+def _within(section: _Section | None, folder: Path) -> _Section | None:
+    if section is None:
         return None
-    files = {"ssh_keys": system.ssh_keys, "user_data": system.user_data}
-    return system.model_copy(update={key: str(folder / name) for key, name in files.items() if name})
+    return section.model_copy(update={key: str(folder / name) for key, name in section.files().items()})

@@ -14,8 +14,16 @@ from weir.base.record import SCHEMA_ID
 from weir.lab.complaint import Complaint
 from weir.lab.of_tenants import TENANTS, tenants_file
 from weir.lab.read_checked import read_checked
-from weir.lab.tenants import RESERVED_NAMES, TENANTS_MAX, IngressRule, TenantFunction, TenantsFile
+from weir.lab.tenants import (
+    RESERVED_NAMES,
+    TENANTS_MAX,
+    IngressRule,
+    Tenant,
+    TenantFunction,
+    TenantsFile,
+)
 from weir.lab.tenants_measure import DISCARD_PORT
+from weir.lab.vm_check import user_data_complaints
 
 _BEFORE_TENANTS = 2  # addresses outside: of the host there, and none of number 0
 _SHARED_ADDRESSES = ipaddress.IPv4Network("172.16.0.0/24")
@@ -45,14 +53,16 @@ def _missing(tenants: TenantsFile, folder: Path) -> Iterator[Complaint]:
     functions = [(("cloud", "functions"), tenants.cloud.functions)]
     for index, one in enumerate(tenants.tenants):
         functions.append((("tenants", index, "functions"), one.functions))
-        system = one.system
-        named = {"ssh_keys": system.ssh_keys, "user_data": system.user_data} if system is not None else {}
-        for key, name in named.items():
-            if name is not None and not (folder / name).is_file():
+        named = [
+            (section, key, folder / name)
+            for section, options in (("system", one.system), ("vm", one.vm))
+            if options is not None
+            for key, name in options.files().items()
+        ]
+        for section, key, path in named:
+            if not path.is_file():
                 expected = f"a file; relative ones are looked for in {folder}"
-                yield Complaint(
-                    ("tenants", index, "system", key), f"there is no file {folder / name}", expected
-                )
+                yield Complaint(("tenants", index, section, key), f"there is no file {path}", expected)
     for at, several in functions:
         for number, function in enumerate(several):
             directory = folder / (function.directory or "")
@@ -72,6 +82,7 @@ def _complaints(tenants: TenantsFile) -> Iterator[Complaint]:
         if one.name == SHARED and tenants.cloud.functions:
             message = "is what the functions that tenants share are called"
             yield Complaint(("tenants", index, "name"), message, "another name")
+        yield from _of_machines(one, ("tenants", index))
         subnet = ipaddress.IPv4Network(one.subnet)
         yield from _named(one.functions, ("tenants", index, "functions"), "of the tenant")
         if subnet.overlaps(external):
@@ -99,6 +110,17 @@ def _complaints(tenants: TenantsFile) -> Iterator[Complaint]:
             f"has room for {max(0, room)} routers, floating addresses and functions, and {wanted} are needed"
         )
         yield Complaint(("cloud", "external"), message, "a larger network")
+
+
+def _of_machines(tenant: Tenant, at: tuple[str | int, ...]) -> Iterator[Complaint]:
+    """Keys that say nothing to those instances of it that are virtual machines."""
+    vm = tenant.vm
+    if vm is None:
+        return
+    yield from user_data_complaints(vm, (*at, "vm"))
+    if tenant.system is not None and tenant.machines == tenant.instances:
+        message = "is of instances that are namespaces, and all of these are virtual machines"
+        yield Complaint((*at, "system"), message, "vm.instances: fewer than instances, or no system")
 
 
 def _named(functions: Sequence[TenantFunction], at: tuple[str | int, ...], whose: str) -> Iterator[Complaint]:

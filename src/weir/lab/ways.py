@@ -14,6 +14,8 @@ from weir.lab.host_check import Nodes
 from weir.lab.lab import Lab
 from weir.technology import TECHNOLOGIES
 
+Key = tuple[str, str]
+"""A set-up: the name of its technology or variant, and its chain."""
 # A machine that lacks nothing: what is wrong there is wrong with the lab.
 _ROOMY = tuple(range(1024))
 # What only a variant with all that is laid over it can be judged by.
@@ -89,6 +91,7 @@ def _bare(lab: Lab) -> Iterator[Way]:
                 "host": variant.host_over(lab.host),
                 "technologies": variant.technologies_over(lab.technologies),
                 "variants": {},
+                "steps": (),
             }
             yield Way(lab.way_name(name, technology), technology, lab.model_copy(update=update), name)
 

@@ -27,8 +27,8 @@ class Seen:
     drops: Counts = field(default_factory=dict)
     originated: dict[str, int] = field(default_factory=dict)
     """By place: packets that a function made."""
-    foreign: int = 0
-    """Packets that the tester's ports received and did not send."""
+    signals: int = 0
+    """Packets that the tester's ports received and did not send, of the kind that functions make."""
 
 
 # Drops that are the tester's own fault when they happen at one of its ports.
@@ -99,7 +99,7 @@ def seen(ledger: Ledger, counters: Sequence[Counter]) -> Seen:
     for counter in counters:
         if counter.kind == "originated":
             originated[counter.place] = originated.get(counter.place, 0) + counter.value
-    return Seen(counted(ledger, counters), originated, sum(port.foreign for port in ledger.ports))
+    return Seen(counted(ledger, counters), originated, sum(port.signals for port in ledger.ports))
 
 
 def balance(before: Seen, after: Seen, result: TrafficResult, streams: Sequence[Stream]) -> Balance:
@@ -108,8 +108,9 @@ def balance(before: Seen, after: Seen, result: TrafficResult, streams: Sequence[
     A place that only the second snapshot has counted from 0. A counter that went backwards (its owner was
     restarted) counts nothing: what it hid is then unaccounted.
 
-    Packets that functions made carry nothing of the tester's, which cannot tell them from those of others. So
-    many foreign packets as were made, and are in no other place, are taken for them.
+    Packets that functions made carry nothing of the tester's. Of what arrived there and is none of its own,
+    so many of their kind (ARP, ICMP, GTP-U's signalling) as were made, and are in no other place, are taken
+    for them. A packet of the tester's that was damaged on its way is of no such kind: it stays unaccounted.
     """
     ends = {stream.id: (stream.port, stream.to) for stream in streams}
     drops: Counts = {}
@@ -130,7 +131,7 @@ def balance(before: Seen, after: Seen, result: TrafficResult, streams: Sequence[
     lost = _lost(drops)
     in_all = sum(one.packets for one in originated)
     elsewhere = offered + in_all - delivered - sum(one.packets for one in lost)
-    arrived = max(0, min(elsewhere, in_all, after.foreign - before.foreign))
+    arrived = max(0, min(elsewhere, in_all, after.signals - before.signals))
     return Balance(
         intended=sum(stream.intended for stream in result.streams),
         offered=offered,

@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from weir.base.si import NS_PER_US, US_PER_S
-from weir.measure.absences import SLOWED_TIMES, Absence, absences, slowed
-from weir.measure.disturbance import Evidence, evidence
+from weir.measure.absences import SLOWED_TIMES, absences, slowed
+from weir.measure.disturbance import evidence
+from weir.measure.left_out import recorded
 from weir.measure.machine_state import MachineState
 from weir.measure.tester import CoreWatch, Taken, Unwatched
 from weir.protocol.traffic_results import Slices
 from weir.results.result import Counted, LeftOut, TrialSlices
-from weir.results.slices import HOST, SLOWED
 
 ENOUGH_SHARE = 0.7
 """Of the time asked for: with less undisturbed time a trial is no answer."""
@@ -88,7 +88,7 @@ def counting(
             backlog=found.backlog,
             in_pauses=found.in_pauses,
         ),
-        left_out=_merged(found),
+        left_out=recorded(found.left_out),
         slices=_record(slices),
         distances_cycles=distances,
         slower_times=times,
@@ -113,28 +113,6 @@ def _slower_times(slices: Slices, best_cycles: Mapping[int, float]) -> float | N
     ]
     slowest = max(times)
     return round(slowest, 3) if slowest > SLOWED_TIMES else None
-
-
-def _merged(found: Evidence) -> tuple[LeftOut, ...]:
-    """In order; neighbouring times of one core and one cause as one."""
-    whole: list[Absence] = []
-    for one in sorted(found.left_out, key=lambda one: (one.core, one.by, one.from_us)):
-        last = whole[-1] if whole else None
-        if last is not None and (last.core, last.by) == (one.core, one.by) and one.from_us <= last.to_us:
-            whole[-1] = Absence(one.core, last.from_us, max(last.to_us, one.to_us), one.by)
-        else:
-            whole.append(one)
-    named = [one for one in whole if one.by not in (HOST, SLOWED)]
-    return tuple(
-        LeftOut(core=one.core, from_us=round(one.from_us, 1), to_us=round(one.to_us, 1), by=one.by)
-        for one in sorted(whole, key=lambda one: one.from_us)
-        if one.by != HOST or not any(_overlap(one, other) for other in named)
-    )
-
-
-def _overlap(one: Absence, other: Absence) -> bool:
-    """A gap of a loop in which the kernel says who had its core is that one's."""
-    return one.core == other.core and one.from_us < other.to_us and other.from_us < one.to_us
 
 
 def _record(slices: Slices) -> TrialSlices:

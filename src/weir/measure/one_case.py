@@ -18,6 +18,7 @@ from weir.measure.outside import Outside
 from weir.measure.tester import Reset, SutCounters, Tester, Traffic
 from weir.measure.trial import PortGoneError, TrialRunner
 from weir.results.result import Case, Ceiling, Drop, Throughput, Trial
+from weir.results.rounds import INTERRUPTED
 
 Phase = Literal[
     "calibrate",
@@ -65,8 +66,6 @@ class GoalFound:
 Event = PhaseStarted | TrialFinished | GoalFound
 
 
-INTERRUPTED = "Interrupted before it was finished."
-"""The problem of a case that Ctrl-C ended: it does not count as measured."""
 PROBE_S = 0.1  # shortest trial that says how fast the tester is on this chain
 LIGHT_PPS, LIGHT_S = 1000.0, 0.2
 """Of each direction: what every chain has time for."""

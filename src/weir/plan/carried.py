@@ -46,8 +46,10 @@ def _only_ipv4(_given: _Given) -> frozenset[Protocol]:
     return _IPV4
 
 
-def _ipv4_and_arp(_given: _Given) -> frozenset[Protocol]:
-    return _IPV4 | _ARP
+def _tunnelled(given: _Given) -> frozenset[Protocol]:
+    """Of UEs that have IPv6 prefixes by the options, or may have them by N4."""
+    may_be_ipv6 = bool(given["ue_first_prefix"] or given.get("n4_address"))
+    return _IPV4 | _ARP | (frozenset({"IPv6"}) if may_be_ipv6 else frozenset())
 
 
 def _everything(_given: _Given) -> frozenset[Protocol]:
@@ -97,7 +99,7 @@ _CARRIED: Mapping[str, Callable[[_Given], frozenset[Protocol]]] = {
     "acl": _by_rules,
     "dpi": _but_ipv6("ipv6"),
     "firewall": _by_rules,
-    "gnb": _ipv4_and_arp,
+    "gnb": _tunnelled,
     "impair": _everything,
     "l2fwd": _everything,
     "l3fwd": _routed,
@@ -105,5 +107,5 @@ _CARRIED: Mapping[str, Callable[[_Given], frozenset[Protocol]]] = {
     "nat": _translated,
     "policer": _everything,
     "shaper": _everything,
-    "upf": _ipv4_and_arp,
+    "upf": _tunnelled,
 }

@@ -20,7 +20,7 @@ from weir.lab.function import FunctionOptions
 from weir.lab.lab import DEFAULT_FUNCTION, Lab
 from weir.lab.overlay import OVERLAY_KEY
 
-_SAID_BY_THE_PLAN = ("chain", "technology", "baseline", "functions", "cores", "variants")
+_SAID_BY_THE_PLAN = ("chain", "technology", "baseline", "functions", "cores", "variants", "steps")
 _HOW_IT_RUNS = ("architecture", "workers", "state_cores", "fastpath", "fastpath_flows", "cores")
 _FORMERLY = ("owners",)
 """Names of these that lab files may still use."""
@@ -46,6 +46,7 @@ def placed_text(text: str, placed: Lab, before: Sequence[str], header: Sequence[
     data["technology"] = technology
     data.pop("baseline", None)
     data.pop("variants", None)
+    data.pop("steps", None)
     _functions(data, dict(zip(names, before, strict=True)), placed.functions)
     _relocate(data["functions"], placed.functions, folder)
     data.pop("cores", None)

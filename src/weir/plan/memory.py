@@ -58,7 +58,18 @@ def mbufs(topology: Topology, lab: Lab) -> int:
     held = {"virtio-user": 2, "physical": 2, "af_xdp": 2, "memory": 1}
     rings = sum(held.get(port.kind, 0) * queue_size(topology, lab, port) for port in topology.ports)
     between = sum(ring_count(node) * RING_PACKETS for node in topology.processed())
-    return rings + between + _BURST_ROOM * (3 + len(topology.processed()))
+    return rings + between + _BURST_ROOM * (3 + len(topology.processed())) + _waiting(topology)
+
+
+def _waiting(topology: Topology) -> int:
+    """Packets that wait in functions which an SMF may tell to keep them."""
+    kept = 0
+    for node in topology.processed():
+        for one in node.chain:
+            if one.nf == "upf" and one.options.get("n4_address"):
+                described = NfOptions(nf=one.nf, options=dict(one.options))
+                kept += _instances(node) * entries(described, Table("buffer_packets_max", 0))
+    return kept
 
 
 def memory_mb(topology: Topology, lab: Lab) -> int:
@@ -108,9 +119,14 @@ def switch_memory_mb(topology: Topology, lab: Lab) -> int:
     return described.memory_mb(lab.options(topology.technology), topology.jumbo) if switched else 0
 
 
+def _instances(node: Node) -> int:
+    """Of each function's state."""
+    return {"dispatch": node.workers, "separated": node.state_cores}.get(node.architecture, 1)
+
+
 def _state_mb(node: Node) -> int:
     """Of the functions' states, each as often as there are instances, and of fast paths."""
-    instances = {"dispatch": node.workers, "separated": node.state_cores}.get(node.architecture, 1)
+    instances = _instances(node)
     stateful = sum(network_functions()[one.nf].shares_state for one in node.chain)
     fastpaths = len(node.chain) if node.architecture == "pipeline" else instances
     cached = fastpaths * node.fastpath_flows * (_FLOW_ENTRY_BYTES + len(node.chain) * _FLOW_STAGE_BYTES)
@@ -133,10 +149,10 @@ class Table:
 TABLES: Mapping[str, tuple[Table, ...]] = {
     "nat": (Table("sessions", 140),),
     "firewall": (Table("sessions", 100),),
-    "gnb": (Table("sessions", 200),),
+    "gnb": (Table("sessions", 240),),
     "lb": (Table("connections_max", 100),),
     "dpi": (Table("flows_max", 150), Table("charges_max", 90)),
-    "upf": (Table("sessions", 200, room="sessions_max"), Table("rules_max", 320)),
+    "upf": (Table("sessions", 240, room="sessions_max"), Table("rules_max", 512)),
 }
 
 

@@ -244,6 +244,7 @@ def placed_lab(
             "technology": (technology,),
             "baseline": technology,
             "variants": {},
+            "steps": (),
             "functions": functions,
             "cores": Cores(tester=tester, functions=tuple(sorted(placement.cpus())), switch=switch or None),
             "technologies": lab.with_options(technology, options),

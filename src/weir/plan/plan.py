@@ -17,6 +17,7 @@ from weir.plan.architecture import function_areas, lab_keys, stage_names
 from weir.plan.data_plane import weir_dp_step
 from weir.plan.kernel_steps import kernel_steps
 from weir.plan.memory import mbufs, memory_mb, queue_size
+from weir.plan.spanning import tested_here
 from weir.plan.streams import streams
 from weir.plan.topology import NETNS_DIRECTORY, PlanError, next_hop
 from weir.plan.tuning import deployment_steps, hugepages
@@ -77,8 +78,8 @@ class Plan:
     configure: Configure
     """Of weir-dp, but for devices that are not there before the steps are done."""
     streams: Mapping[str, TrafficConfigure]
-    """What the tester sends, by frame of the lab; nothing where it makes connections, or hosts are in its
-    place."""
+    """What the tester sends, by frame of the lab; nothing where it makes connections, hosts are in its place,
+    or it is on another host."""
     keys: Mapping[str, str]
     """Where the lab says what stands at a place of `configure`."""
     listening: tuple[Listening, ...] = ()
@@ -95,7 +96,7 @@ class Plan:
             keys=lab_keys(topology, lab, made.areas),
             listening=_listening(topology, lab, made.areas),
             streams={}
-            if topology.end_hosts or lab.traffic.connections is not None
+            if topology.end_hosts or not tested_here(topology) or lab.traffic.connections is not None
             else {str(frame): streams(topology, lab, str(frame)) for frame in lab.traffic.frames},
         )
 
@@ -154,13 +155,14 @@ def configure(topology: Topology, lab: Lab) -> Configure:
     functions = [function_areas(topology, node) for node in topology.processed()]
     sides = ("left", "right") if lab.tester.direction == "bidirectional" else ("left",)
     areas: list[AreaConfig] = [area for function in functions for area in function.areas]
-    if lab.traffic.connections is not None and not topology.end_hosts:
+    by_tester = tested_here(topology) and not topology.end_hosts
+    if by_tester and lab.traffic.connections is not None:
         areas = [
             _tester_area(topology, "clients", "left"),
             *areas,
             _tester_area(topology, "servers", "right"),
         ]
-    elif not topology.end_hosts:
+    elif by_tester:
         areas = [
             *(_tester_area(topology, "generator", side) for side in sides),
             *areas,
@@ -184,7 +186,7 @@ def _listening(topology: Topology, lab: Lab, areas: Sequence[AreaConfig]) -> tup
     return tuple(
         Listening(name, _area_of(node.name, stage, areas), stage, address, lab.functions[name].n4_options())
         for node, name in zip(topology.functions(), chain, strict=False)
-        if node.in_weir_dp
+        if node.in_weir_dp and node in topology.here()
         for stage, address in _by_n4(lab, name)
     )
 
@@ -258,7 +260,7 @@ def steps(topology: Topology, lab: Lab) -> list[Step]:
     switched = any(link.network for link in topology.links)
     if switched:
         middle = TECHNOLOGIES[topology.technology].steps(topology, lab.options(topology.technology))
-    elif topology.ports[0].netns is not None:
+    elif any(port.netns is not None for port in topology.ports):
         middle = kernel_wires(topology)
     else:
         middle = []
@@ -285,10 +287,10 @@ def run_directory(topology: Topology) -> Step:
 
 
 def _weir_dp(topology: Topology, lab: Lab) -> Step:
-    cores = sorted({core for node in topology.nodes if node.in_weir_dp for core in node.cores})
+    cores = sorted({core for node in topology.here() if node.in_weir_dp for core in node.cores})
     polls = "polling on" if cores else "which has nothing to do, on"
     # Between hosts Linux may do it all: weir-dp still says what there is.
-    cores = cores or [topology.functions()[0].cores[0]]
+    cores = cores or [next(node.cores[0] for node in topology.here() if node.role == "function")]
     listed = ", ".join(map(str, cores))
     return weir_dp_step(
         cores,

@@ -30,6 +30,7 @@ from weir.lab.function import DEFAULT_FASTPATH_FLOWS, DEFAULT_STATE_CORES, DEFAU
 from weir.lab.kernel import ProgramOptions, words_of
 from weir.lab.lab import Chain, Lab
 from weir.lab.nf import network_functions
+from weir.plan.spanning import SPAN_PORT, spanning
 from weir.technology import TECHNOLOGIES, Technology
 
 LOOPBACK = "loopback"
@@ -47,13 +48,14 @@ def build_topology(lab: Lab, technology: str, chain: Chain, deployment: str) -> 
     token, described = token_of(deployment), TECHNOLOGIES[technology]
     cores = lab.cores_for(technology)
     tester_cores, function_cores = cores.tester or (), cores.functions or ()
-    count = len(chain.functions)
     functions = []
+    hosts = [lab.hosts.host_of(name) if lab.hosts is not None else "" for name in chain.functions]
     for index, name in enumerate(chain.functions):
-        function = lab.functions[name]
-        own = function.cores or _share(function_cores, index, count)
-        functions.append(_function(function, index, own))
-    tester = Node(name=_TESTER, role="tester", cores=tester_cores)
+        function, host = lab.functions[name], hosts[index]
+        own = function.cores or _share(function_cores, hosts[:index].count(host), hosts.count(host))
+        functions.append(_function(function, index, own, host))
+    tester_host = lab.hosts.tester if lab.hosts is not None else ""
+    tester = Node(name=_TESTER, role="tester", cores=tester_cores, host=tester_host)
     ends: list[tuple[Node, Node]] = list(zip([tester, *functions], [*functions, tester], strict=True))
     ports: list[Port] = []
     links = []
@@ -64,7 +66,9 @@ def build_topology(lab: Lab, technology: str, chain: Chain, deployment: str) -> 
         near: Side = "left" if left is tester else "right"
         far: Side = "right" if right is tester else "left"
         met = (_kind(described, left, kinds[0]), _kind(described, right, kinds[1]))
-        if not described.network:  # weir-dp itself is at the other end of a program's socket
+        if not described.network and left.host != right.host:
+            met = (SPAN_PORT, SPAN_PORT)
+        elif not described.network:  # weir-dp itself is at the other end of a program's socket
             met = (PROGRAM_PEERS.get(met[1], met[0]), PROGRAM_PEERS.get(met[0], met[1]))
         pair = (
             _port(lab, described, token, link=index, node=left, side=near, kind=met[0]),
@@ -75,7 +79,7 @@ def build_topology(lab: Lab, technology: str, chain: Chain, deployment: str) -> 
         links.append(
             Link(index=index, name=name, network=described.network, left=pair[0].name, right=pair[1].name)
         )
-    return Topology(
+    topology = Topology(
         lab=lab.name,
         deployment=deployment,
         technology=technology,
@@ -88,6 +92,7 @@ def build_topology(lab: Lab, technology: str, chain: Chain, deployment: str) -> 
         frame_bytes_max=untagged_max_bytes(lab.traffic.frames, vlan=lab.traffic.vlan is not None),
         bridge_netfilter=getattr(lab.options(technology), "netfilter", None),
     )
+    return topology if lab.hosts is None else spanning(topology, lab, lab.hosts)
 
 
 def _at_one_socket(left: Port, right: Port) -> tuple[Port, Port]:
@@ -103,7 +108,7 @@ def _share(cores: tuple[int, ...], index: int, count: int) -> tuple[int, ...]:
     return cores[first : max(end, first + 1)]
 
 
-def _function(function: FunctionOptions, index: int, cores: tuple[int, ...]) -> Node:
+def _function(function: FunctionOptions, index: int, cores: tuple[int, ...], host: str) -> Node:
     nfs = function.nfs()
     machine, kernel, program = _machine(function), _kernel(function), _program(function)
     architecture = function.architecture
@@ -112,6 +117,7 @@ def _function(function: FunctionOptions, index: int, cores: tuple[int, ...]) -> 
     return Node(
         name=f"f{index + 1}",
         role="function",
+        host=host,
         nf=_title(function, machine, kernel, program),
         options=nfs[0].options if len(nfs) == 1 else {},
         cores=cores[:1] if architecture == "run-to-completion" and function.kind == "process" else cores,
@@ -202,13 +208,15 @@ def loopback(topology: Topology, deployment: str) -> Topology:
     """
     token = token_of(deployment)
     first, last = topology.port("tester.left"), topology.port("tester.right")
+    if topology.spans:  # where one end is at a device, that limits the tester
+        first = last = next((port for port in (first, last) if port.netns is not None), first)
     sockets = ("virtio-user", "vhost", *PROGRAM_PEERS.values())
     virtio = first.kind in sockets or last.kind in sockets
     update = {"link": 0, "socket": "wire0.sock" if virtio else None}
     if first.netns is not None:
         update["netns"] = namespace(token, "t")
-    left = first.model_copy(update={**update, "mac": mac(token, 0, "left")})
-    right = last.model_copy(update={**update, "mac": mac(token, 0, "right")})
+    left = first.model_copy(update={**update, "mac": mac(token, 0, "left"), **_named("left", first)})
+    right = last.model_copy(update={**update, "mac": mac(token, 0, "right"), **_named("right", last)})
     if virtio:
         left = left.model_copy(update={"kind": "virtio-user"})
         right = right.model_copy(update={"kind": "vhost"})
@@ -223,8 +231,16 @@ def loopback(topology: Topology, deployment: str) -> Topology:
             "links": (Link(index=0, name=name, network=network, left=left.name, right=right.name),),
             "switch_cores": (),
             "bridge_netfilter": None,
+            "host": "",
+            "spans": (),
         }
     )
+
+
+def _named(side: Side, like: Port) -> dict[str, str | None]:
+    """The tester's port on that side, of the kind of another one."""
+    interface = side if like.netns is not None else like.interface
+    return {"name": f"{_TESTER}.{side}", "side": side, "interface": interface}
 
 
 def _kind(described: Technology, node: Node, otherwise: PortKind) -> PortKind:

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Steps for virtual machines: all are started, then each is waited for, configured and pinned.
-
-The ports are at fixed places of the guest's PCI bus, so that its weir-dp's configuration is known beforehand.
-"""
+"""Steps for functions in virtual machines: all are started, then each is waited for, configured, pinned."""
 
 from __future__ import annotations
 
@@ -14,23 +11,22 @@ from weir.base.step import Param, Step
 from weir.base.topology import Topology, source_pair, switch_namespace, target, target_pair
 from weir.lab.lab import Lab
 from weir.plan.architecture import function_areas
+from weir.plan.guest_steps import (
+    GUESTS,
+    PCI_SLOTS,
+    GuestPort,
+    how_large,
+    ready_step,
+    seed_step,
+    start_step,
+)
 from weir.plan.memory import GUEST_QUEUE_SIZE, guest_mbufs, guest_memory_mb
 from weir.plan.topology import PlanError, next_hop
 from weir.protocol.configuration import Configure, PortConfig
 from weir.protocol.errors import refusing
 
-PCI_SLOTS = {"left": 0x10, "right": 0x11}
 GUEST_SYSTEM_MB = 224  # what the guest's kernel and its files in memory take
 _STALL_THRESHOLD_US = 1000  # in a guest the host's own stalls add to those of its kernel
-
-
-_GUESTS = Step(
-    kind="guests",
-    name="guests",
-    params={},
-    text="make a directory on disk for what guests write, and choose a user without rights for QEMU",
-    undo_text="remove the directory",
-)
 
 
 def vm_steps(topology: Topology, lab: Lab) -> list[Step]:
@@ -38,7 +34,7 @@ def vm_steps(topology: Topology, lab: Lab) -> list[Step]:
     nodes = topology.machines()
     if not nodes:
         return []
-    plan = [_GUESTS]
+    plan = [GUESTS]
     plan += [
         _seed(topology, node) for node in nodes if node.machine is not None and node.machine.image is not None
     ]
@@ -84,20 +80,7 @@ def _seed(topology: Topology, node: Node) -> Step:
     for side in PCI_SLOTS:
         port = topology.port(f"{node.name}.{side}")
         addresses |= {f"{side}_mac": port.mac, f"{side}_next_hop": next_hop(topology, port).mac}
-    return Step(
-        kind="vm-seed",
-        name=f"vm-seed:{node.name}",
-        params={
-            "node": node.name,
-            "image": node.machine.image or "",
-            "image_format": node.machine.image_format,
-            "user_data": node.machine.user_data or "",
-            "overlay_mb": node.machine.overlay_mb,
-            **addresses,
-        },
-        text=f"make what {node.name} writes to instead of its image, and what cloud-init reads in it",
-        undo_text="remove both",
-    )
+    return seed_step(node.name, node.machine, addresses)
 
 
 def _starts(topology: Topology, node: Node) -> Iterator[Step]:
@@ -109,39 +92,29 @@ def _starts(topology: Topology, node: Node) -> Iterator[Step]:
 
 
 def _start(topology: Topology, node: Node, machine: Machine, *, incoming: bool) -> Step:
-    params: dict[str, Param] = {
-        "node": target(node.name) if incoming else node.name,
-        "incoming": incoming,
-        "failover": machine.failover,
-        "netns": switch_namespace(topology),
-        "forwarder": machine.forwarder or "",
-        "image": machine.image or "",
-        "image_format": machine.image_format,
-        "vcpus": machine.vcpus,
-        "memory_mb": machine.memory_mb,
-        "hugepages": machine.hugepages,
-        "queues": machine.queues,
-        "accel": machine.accel,
-        "guest_memory_mb": _guest_memory_mb(node, machine),
-    }
+    ports = {}
     for side in PCI_SLOTS:
         port = topology.port(f"{node.name}.{side}")
-        params[f"{side}_mac"] = port.mac
-        params[f"{side}_next_hop"] = next_hop(topology, port).mac
-        params[f"{side}_socket"] = port.socket or ""
         pair = target_pair(port) if incoming else source_pair(port)
-        params[f"{side}_interface"] = pair.standby if port.interface else ""
-        params[f"{side}_primary"] = pair.primary if machine.failover else ""
-    several = f"{machine.vcpus} virtual CPUs" if machine.vcpus > 1 else "one virtual CPU"
-    text = f"start virtual machine {node.name} with {several}, where {machine.title()} forwards"
+        ports[side] = GuestPort(
+            mac=port.mac,
+            next_hop=next_hop(topology, port).mac,
+            interface=pair.standby if port.interface else "",
+            socket=port.socket or "",
+            primary=pair.primary if machine.failover else "",
+        )
+    name = target(node.name) if incoming else node.name
+    text = f"start virtual machine {name} with {how_large(machine)}, where {machine.title()} forwards"
     if incoming:
-        text = f"start a second QEMU, {target(node.name)}, to which {node.name} can be migrated"
-    return Step(
-        kind="vm",
-        name=f"vm:{params['node']}",
-        params=params,
-        text=text,
-        undo_text=f"end virtual machine {params['node']}",
+        text = f"start a second QEMU, {name}, to which {node.name} can be migrated"
+    return start_step(
+        name,
+        machine,
+        ports,
+        text,
+        netns=switch_namespace(topology),
+        guest_memory_mb=_guest_memory_mb(node, machine),
+        incoming=incoming,
     )
 
 
@@ -166,29 +139,11 @@ def _readies(topology: Topology, lab: Lab, node: Node) -> Iterator[Step]:
     if machine.forwarder == "weir-dp":
         config = json.dumps(guest_config(topology, node).arguments())
     pinned = list(node.cores) if lab.host.pinning else []
-    where = f", and pin it to core {', '.join(map(str, pinned))}" if pinned else ""
-    params: dict[str, Param] = {
-        "node": node.name,
-        "incoming": False,
-        "forwarder": machine.forwarder or "",
-        "ready": machine.ready,
-        "configure": config,
-        "cores": pinned,
-        "time_limit_ms": round(machine.boot_time_limit_s * 1000),
-    }
-    yield Step(
-        kind="vm-ready",
-        name=f"vm-ready:{node.name}",
-        params=params,
-        text=f"wait until {node.name} forwards{where}",
-        undo_text="",
-    )
+    cores = ", ".join(map(str, pinned))
+    where = f", and pin it to core {cores}" if pinned else ""
+    text = f"wait until {node.name} forwards{where}"
+    yield ready_step(node.name, machine, pinned, text, configure=config)
     if machine.failover and pinned:
         second = target(node.name)
-        yield Step(
-            kind="vm-ready",
-            name=f"vm-ready:{second}",
-            params=params | {"node": second, "incoming": True},
-            text=f"pin {second} to core {', '.join(map(str, pinned))}",
-            undo_text="",
-        )
+        text = f"pin {second} to core {cores}"
+        yield ready_step(second, machine, pinned, text, configure=config, incoming=True)

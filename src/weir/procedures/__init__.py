@@ -28,10 +28,13 @@ class Procedure:
     every_run: bool = False
     """Reports of all runs have its section; else of those in which a case has something of its name, as a
     field or among its `records`."""
+    of_labs_with: str = ""
+    """Or those of labs that say something under this key: it measures nothing itself."""
 
 
 PROCEDURES = (
     Procedure("throughput", "run", every_run=True),
+    Procedure("steps", of_labs_with="steps"),
     Procedure("soak", "soak"),
     Procedure("migration", "migrate"),
     Procedure("rfc2544", "rfc2544"),

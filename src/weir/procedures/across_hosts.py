@@ -8,39 +8,41 @@ What the store has is what counts: a point is done when its round is in the stor
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from weir.fabric import stop_signals
 from weir.hosts.messages import (
     Begin,
     CaseKept,
+    CaseRemoved,
+    Earlier,
     End,
     Failed,
     Measure,
     MessageError,
     Offered,
+    RunBegun,
+    RunKnown,
     SetupKnown,
     Showed,
     ToKeep,
+    TrialKept,
     Visited,
     Word,
     from_host,
+    pieces,
 )
-from weir.hosts.placement import Placement, Point
+from weir.hosts.placement import Placement
+from weir.hosts.times import HOSTS_END_S, OFFERS_S
 from weir.hosts.transport import Heard, Hosts, HostsError
-from weir.procedures.host_runs import HostRun, accounted, campaign_runs, rounds_measured
-from weir.procedures.order import Budget, Key, Order
+from weir.lab.ways import Key
+from weir.procedures.host_runs import HostRun, accounted
+from weir.procedures.order import Budget
 from weir.procedures.rounds import rounds_of
-from weir.results.campaign import SharedCampaign
+from weir.procedures.wanted import Wanted
 from weir.results.result import Case, Result
 from weir.store.store import Store
 
-OFFERS_S = 90.0
-"""So long hosts have to say what they offer."""
-ENDING_S = 120.0
-"""So long they have to take down what they have built."""
 _LOOK_S = 0.5
 
 
@@ -53,22 +55,6 @@ class HostsProgress(Protocol):
     def at(self, host: str, what: str) -> None: ...
     def setup(self, name: str) -> None: ...
     def case(self, case: Case) -> None: ...
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """What is measured, and in which order."""
-
-    shared: SharedCampaign
-    """Its `host` is filled in for each."""
-    setups: Sequence[Key]
-    frames: Sequence[str]
-    rounds: int
-    quick: bool
-    seed: int | None = None
-    budget_s: float | None = None
-    before: Sequence[Result] = ()
-    """The stored runs of the campaign, if it goes on."""
 
 
 class AcrossHosts:
@@ -85,10 +71,15 @@ class AcrossHosts:
         self._weir = weir
         self._runs: dict[str, HostRun] = {}
         self._asked: set[str] = set()
+        self._words: dict[str, str] = {}
         self._ending: set[str] = set()
         self._budget = Budget(wanted.budget_s)
         self._mark_s: dict[str, float] = {}
-        self._placement = Placement(list(self._left()))
+        self._placement = Placement(list(wanted.left()))
+        for setup, chain, case in wanted.known():
+            self._budget.took((setup, chain), [case.seconds] if case.seconds else [])
+        for block, host in wanted.begun():
+            self._placement.begun(block, host)
         self._refused: list[str] = []
         self._spent = self._stopped = False
 
@@ -107,15 +98,6 @@ class AcrossHosts:
                 self._hosts.close()
             return self._accounted()
 
-    def _left(self) -> Iterator[Point]:
-        """Points that no run of before has, in the order of a run on one machine."""
-        done = rounds_measured(self._wanted.before)
-        for visit in Order(self._wanted.setups, self._wanted.rounds, seed=self._wanted.seed).blocks():
-            for frame in self._wanted.frames:
-                point = Point(*visit.setup, frame, visit.round)
-                if done[point.name, point.chain, frame] <= visit.round:
-                    yield point
-
     def _begin(self) -> None:
         if not self._hosts.names:
             raise HostsError(
@@ -127,16 +109,23 @@ class AcrossHosts:
             self._runs[host] = HostRun(self._store)
             self._hosts.begin(host)
             shared = self._wanted.shared.model_copy(update={"host": host})
+            earlier = self._before(host)
             begin = Begin(
-                shared=shared, quick=self._wanted.quick, seed=self._wanted.seed, resumed=self._reopened(host)
+                shared=shared,
+                quick=self._wanted.quick,
+                seed=self._wanted.seed,
+                budget_s=self._wanted.budget_of_all_s,
+                earlier_pieces=len(earlier),
             )
-            self._hosts.send(host, begin.model_dump_json())
+            for one in (begin, *earlier):
+                self._hosts.send(host, one.model_dump_json())
         until_s = time.monotonic() + OFFERS_S
         while self._asked and time.monotonic() < until_s:
             self._hear()
         for host in sorted(self._asked):
             self._hosts.stop(host)
-            self._gone(host, f"said nothing within {OFFERS_S:.0f} s")
+            word = f"; its last word: {self._words[host]}" if host in self._words else ""
+            self._gone(host, f"has offered nothing within {OFFERS_S:.0f} s{word}")
         if not self._placement.hosts:
             raise HostsError(f"no host can measure: {'; '.join(self._refused)}")
         everything = {point.setup for point in self._placement.waiting}
@@ -146,13 +135,13 @@ class AcrossHosts:
         self._progress.planned(len(self._placement.waiting), self._wanted.budget_s)
         self._give_up_impossible()
 
-    def _reopened(self, host: str) -> Result | None:
-        """The run of that host that goes on."""
+    def _before(self, host: str) -> list[Earlier]:
+        """The run of that host that may go on; empty: none."""
         for result in self._wanted.before:
             shared = result.campaign.shared if result.campaign is not None else None
             if shared is not None and shared.host == host:
-                return self._runs[host].reopened(result.id)
-        return None
+                return pieces(self._runs[host].may_go_on(result))
+        return []
 
     def _measure(self) -> None:
         while self._placement.hosts:
@@ -174,12 +163,12 @@ class AcrossHosts:
             self._progress.skipped(len(self._placement.waiting))
         if point is not None:
             self._mark_s[host] = time.monotonic()
-            order = Measure(name=point.name, chain=point.chain, frame=point.frame)
+            order = Measure(name=point.name, chain=point.chain, frame=point.frame, round=point.round)
             self._hosts.send(host, order.model_dump_json())
         elif self._spent or not (self._placement.waiting or self._placement.under_way):
             self._placement.ending(host)
             self._ending.add(host)
-            self._hosts.send(host, End().model_dump_json())
+            self._hosts.send(host, End(left_s=self._budget.left_s).model_dump_json())
 
     def _hear(self) -> None:
         for heard in self._hosts.heard(_LOOK_S):
@@ -205,6 +194,7 @@ class AcrossHosts:
             case Offered():
                 self._offered(host, said)
             case Showed(stays=True):
+                self._words[host] = said.text
                 self._progress.say(f"{host}: {said.text}")
             case Showed():
                 self._progress.at(host, said.text)
@@ -212,8 +202,10 @@ class AcrossHosts:
                 self._visited(host)
             case Failed():
                 raise HostsError(said.why)
-            case _:
+            case RunBegun() | RunKnown() | SetupKnown() | TrialKept() | CaseKept() | CaseRemoved():
                 self._keep(host, said)
+            case _:
+                raise HostsError(f"said what is not for the head: {said.kind}; install the same Weir there")
 
     def _offered(self, host: str, said: Offered) -> None:
         self._asked.discard(host)
@@ -236,7 +228,7 @@ class AcrossHosts:
                 self._placement.refused(host, at.setup, said.setup.refused)
         elif isinstance(said, CaseKept) and more:
             setup = run.setup(said.number)
-            if at is not None and (at.setup, at.frame) == (setup, said.case.frame):
+            if at is not None and (at.setup, at.frame) == (setup, said.case.frame) and at.round in more:
                 self._placement.finished(host)  # it counts: the store has it
                 self._budget.took(setup, [time.monotonic() - self._mark_s[host]])
                 self._progress.setup(f"{host}: {' '.join(setup)}")
@@ -270,11 +262,11 @@ class AcrossHosts:
         self._stopped = True
         for host in list(self._runs):
             self._hosts.stop(host)
-        until_s = time.monotonic() + ENDING_S
+        until_s = time.monotonic() + HOSTS_END_S
         while self._runs and time.monotonic() < until_s:
             self._hear()
         for host in list(self._runs):
-            self._gone(host, f"has not ended within {ENDING_S:.0f} s")
+            self._gone(host, f"has not ended within {HOSTS_END_S:.0f} s")
         self._progress.say(
             f"interrupted: hosts took everything down; what was finished is in {self._store.name}"
         )
@@ -282,7 +274,10 @@ class AcrossHosts:
     def _accounted(self) -> list[Result]:
         """All runs of the campaign, with what is missing of it, also of those that did not go on."""
         wanted = self._wanted
-        found = campaign_runs(self._store, wanted.shared.id)
+        found = self._store.runs_of_campaign(wanted.shared.id)
+        for result in found:
+            assert result.campaign is not None
+            result.campaign.budget_s = wanted.budget_of_all_s
         accounted(self._store, found, wanted.setups, wanted.frames, wanted.rounds, stopped=self._stopped)
         return found
 

@@ -24,6 +24,7 @@ from weir.measure.one_case import Event, OnChain, TrialFinished
 from weir.measure.tester import Reset, Traffic
 from weir.procedures import own_campaign
 from weir.procedures.driver import new_id, planned, refused, running, take_down_leftovers
+from weir.procedures.elsewhere import ALONE, Elsewhere
 from weir.procedures.order import Asked, Budget, HandedOut, Order
 from weir.procedures.outputs import OutputKeeper, ReportFolder
 from weir.procedures.points import Points
@@ -50,13 +51,15 @@ class Campaign:
         resets: Resets = lambda _chain: (),
         reports: ReportFolder | None = None,
         asked: Asked | None = None,
+        elsewhere: Callable[[Way, Chain], Elsewhere] = lambda _way, _chain: ALONE,
     ) -> None:
         """`compared`: the ways of the lab on this machine; absent: of a lab without variants.
 
         `measuring`: what is done with each built chain. `resets`: what it may reset of one; absent: nothing.
         `reports`: where what programs say is kept. `asked`: of a run that can be gone on with;
-        absent: of another procedure.
+        absent: of another procedure. `elsewhere`: what has parts of a chain built on other hosts.
         """
+        self._elsewhere = elsewhere
         self._reports = reports
         self._asked = asked or Asked()
         self._resumable = asked is not None
@@ -74,6 +77,7 @@ class Campaign:
         self._visited: dict[tuple[str, str], MeasuredSetup] = {}
         self._finished = 0
         self._mark_s = 0.0
+        self._first_round = 0
         self._kept: KeptRun
         self._setups = {
             (way.name, chain.name): (way, chain) for way in self._ways for chain in way.lab.chains()
@@ -137,10 +141,11 @@ class Campaign:
 
     def _handed_out(self, handed_out: HandedOut) -> None:
         """One point after the other, as long as some come."""
-        for key, frame in handed_out.points:
+        for key, frame, number in handed_out.points:
             stop_signals.check()
             way, chain = self._setups[key]
-            self._visit(way, chain, "", frozenset({frame}))
+            self._visit(way, chain, "", frozenset({frame}), number)
+        self._budget.ends_in(handed_out.left_s())
 
     def _revisit(self) -> None:
         """What was only measured in a worse state of the machine, again while there is time."""
@@ -162,7 +167,8 @@ class Campaign:
                 self._progress.say(
                     f"{visited.setup.name} {visited.setup.chain}: again, the machine was in a worse state"
                 )
-                self._visit(visited.way, visited.chain, ", again", frozenset(visited.worse()))
+                frames, again = frozenset(visited.worse()), self._lab.measure.rounds
+                self._visit(visited.way, visited.chain, ", again", frames, again)
 
     def _begin(self) -> None:
         baseline = self._lab.baseline or self._ways[0].name
@@ -179,7 +185,7 @@ class Campaign:
 
     def _go_on_with(self, run_id: str) -> None:
         """A stored run, with all that came to its end; what had not is taken out, and measured anew."""
-        self._kept, numbers = KeptRun.reopened(self._store, run_id, self._asked.budget_s)
+        self._kept, numbers = KeptRun.reopened(self._store, run_id, self._asked)
         for setup, number in zip(self._kept.result.setups, numbers, strict=True):
             key = setup.name, setup.chain
             way, chain = self._setups[key]
@@ -189,9 +195,13 @@ class Campaign:
                 setup.refused = refused(way, chain)
             self._budget.took(key, (one.seconds for known in visited.rounds.values() for one in known))
 
-    def _visit(self, way: Way, chain: Chain, turn: str, frames: Container[str] | None = None) -> None:
-        """`turn`: which visit this is, in words. `frames`: those alone; None: all."""
+    def _visit(
+        self, way: Way, chain: Chain, turn: str, frames: Container[str] | None = None, first: int = 0
+    ) -> None:
+        """`turn`: which visit this is, in words. `frames`: those alone; None: all. `first`: from which round
+        on it is the first that they lack."""
         name = f"{way.name} {chain.name}"
+        self._first_round = first
         self._mark_s = time.monotonic()
         self._progress.setup(name + turn)
         visited = self._visited.get((way.name, chain.name)) or self._first_visit(way, chain)
@@ -251,7 +261,9 @@ class Campaign:
     ) -> None:
         lab = visited.way.lab
         before = len(visited.setup.n4)
-        with running(lab, topology, self._keeper.of(visited.setup), self._progress.say) as chain:
+        elsewhere = self._elsewhere(visited.way, visited.chain)
+        keep = self._keeper.of(visited.setup)
+        with running(lab, topology, keep, self._progress.say, elsewhere) as chain:
             self._kept.stands(visited, chain)
 
             def on_event(event: Event) -> None:
@@ -284,6 +296,7 @@ class Campaign:
 
     def _keep_case(self, visited: MeasuredSetup, case: Case) -> None:
         """One more round of it, in the store at once."""
+        case.round = visited.free(case.frame, self._first_round)
         self._kept.case(visited, case)
         now_s = time.monotonic()
         self._budget.took((visited.way.name, visited.chain.name), [now_s - self._mark_s])

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from weir import fabric, plan
 from weir.base.error import ChainError
-from weir.base.node import PROGRAM_PEERS, Node
 from weir.base.topology import Topology
 from weir.fabric import stop_signals
 from weir.fabric.outside import TakenWatch
@@ -24,23 +23,19 @@ from weir.lab import Chain, Lab
 from weir.lab.frames import CAPTURE, mean_frame_bytes
 from weir.lab.ways import Way
 from weir.measure import Traffic
+from weir.measure.tester import Counter
 from weir.plan import SOCKET, Plan
-from weir.plan.plan import Listening
-from weir.plan.topology import next_hop
+from weir.plan.spanning import part
+from weir.procedures.awaited import ANNOUNCED, by_n4, wait_for_links, wait_for_packets, wait_for_sessions
+from weir.procedures.elsewhere import ALONE, NOTHING, Elsewhere, StandingElsewhere
 from weir.protocol import DataPlaneClient, DataPlaneError, DataPlaneTester
 from weir.protocol.ledger import Hello
 from weir.protocol.traffic_results import Learned
-from weir.results.result import Fingerprint, N4Figures, Setup
+from weir.results.result import Fingerprint, Setup
+from weir.results.setup import N4Figures
 
 if TYPE_CHECKING:
     from weir.lab.tenants import TenantsFile
-
-_LOOK_S = 0.01
-_N4_LOOK_S = 0.2  # each look goes through all sessions, in the thread that sets them up
-_ANNOUNCED = 3
-_BY_N4 = "n4_"
-"""What the names of figures begin with."""
-_PACKET_PPS, _PACKET_S = 1000.0, 0.05  # one packet, and how long it may be on its way
 
 
 def _unsaid(_text: str) -> None:
@@ -61,6 +56,8 @@ class RunningChain:
     bring_up_s: float
     learned: Learned | None = None
     """Whom the tester answers; None: no stream answers another one."""
+    elsewhere: StandingElsewhere = NOTHING
+    """Its parts on other hosts."""
 
     @property
     def topology(self) -> Topology:
@@ -73,9 +70,9 @@ class RunningChain:
         shares_cores = self.deployment.kernel_forwards()
         return DataPlaneTester(self.client, self.topology.outside_cores(), shares_cores=shares_cores)
 
-    def counters(self) -> Sequence[fabric.Counter]:
-        """What switch and kernel count now."""
-        return counted_outside(self.client, self.deployment)
+    def counters(self) -> Sequence[Counter]:
+        """What switch, kernel and parts on other hosts count now."""
+        return self.elsewhere.counters(lambda: counted_outside(self.client, self.deployment))
 
     def traffic(self, frame: str) -> Traffic:
         """The lab's, with frames of that size, or of its captures, which weir-dp reads.
@@ -101,7 +98,7 @@ class RunningChain:
 
     def fidelity(self) -> list[str]:
         """How true to the field what was deployed is, in sentences."""
-        return fabric.fidelity(
+        said = fabric.fidelity(
             self.topology,
             self.lab.options(self.topology.technology),
             datapath=self.deployment.datapath(),
@@ -111,6 +108,7 @@ class RunningChain:
             unlimited=self.deployment.unlimited(),
             translated=(self.learned.translated, self.learned.flows) if self.learned else None,
         )
+        return [*said, *self.elsewhere.fidelity()]
 
     def n4(self) -> list[N4Figures]:
         """What was done by N4 up to now."""
@@ -123,6 +121,7 @@ class RunningChain:
         setup.topology = self.topology
         setup.datapath = self.deployment.datapath()
         setup.fidelity = self.fidelity()
+        setup.other_hosts = list(self.elsewhere.other_hosts())
         setup.host = list(
             fabric.host_settings(
                 self.lab, self.topology, memory=self.hello.memory, refused=self.deployment.refused()
@@ -130,46 +129,55 @@ class RunningChain:
         )
 
 
-def refusal(lab: Lab, technology: str, chain: Chain) -> fabric.Refusal | None:
-    """Why this machine cannot deploy it; None: it can."""
+def refusal(lab: Lab, technology: str, chain: Chain, host: str | None = None) -> fabric.Refusal | None:
+    """Why this machine cannot deploy it, or that host's part of it; None: it can."""
+    programs = lab.programs(chain.name)
+    if lab.hosts is not None:
+        here = host or lab.hosts.tester
+        programs = tuple(one for one in programs if lab.hosts.host_of(one.function) == here)
     return fabric.check(
-        technology,
-        lab.options(technology),
-        machines=lab.machines(chain.name),
-        programs=lab.programs(chain.name),
+        technology, lab.options(technology), machines=lab.machines(chain.name), programs=programs
     )
 
 
-def refused(way: Way, chain: Chain) -> str | None:
+def refused(way: Way, chain: Chain, host: str | None = None) -> str | None:
     """The same of what a lab compares, in words: for want of CPUs, or of what the technology needs."""
-    lacking = refusal(way.lab, way.technology, chain)
+    lacking = refusal(way.lab, way.technology, chain, host)
     reasons = (way.refused, f"{lacking.missing}: {lacking.fix}" if lacking is not None else None)
     return "; ".join(why for why in reasons if why is not None) or None
 
 
-def planned(lab: Lab, technology: str, chain: Chain) -> Topology:
-    """Of a new deployment. PlanError for what does not fit on the machine."""
-    return plan.build_topology(lab, technology, chain, new_id(lab))
+def planned(
+    lab: Lab, technology: str, chain: Chain, host: str | None = None, deployment: str | None = None
+) -> Topology:
+    """Of a new deployment, or one of that name. Where the chain spans hosts: the part of that one; absent: of
+    the tester's. PlanError for what does not fit on the machine."""
+    whole = plan.build_topology(lab, technology, chain, deployment or new_id(lab))
+    return whole if lab.hosts is None else part(whole, host or lab.hosts.tester)
 
 
-def impossible(way: Way, chain: Chain) -> str | None:
-    """Why it can be neither measured here nor planned; None: it may go well."""
-    why = refused(way, chain)
+def impossible(way: Way, chain: Chain, host: str | None = None) -> str | None:
+    """Why it can be neither measured here nor planned; None: it may go well. `host`: whose part, as for
+    `planned`."""
+    why = refused(way, chain, host)
     if why is None:
         try:
-            planned(way.lab, way.technology, chain)
+            topology = planned(way.lab, way.technology, chain, host)
         except plan.PlanError as error:
             return str(error)
+        wires = plan.steps(topology, way.lab) if topology.spans else ()
+        lacking = (fabric.lacking(step) for step in wires if step.kind == "span")
+        why = next((one for one in lacking if one is not None), None)
     return why
 
 
-def all_planned(compared: Iterable[Way]) -> list[Topology]:
+def all_planned(compared: Iterable[Way], host: str | None = None) -> list[Topology]:
     """Of a deployment of each that can be planned: why another one cannot is said when its turn comes."""
     found = []
     for way in compared:
         for chain in way.lab.chains() if way.refused is None else ():
             with suppress(plan.PlanError):
-                found.append(planned(way.lab, way.technology, chain))
+                found.append(planned(way.lab, way.technology, chain, host))
     return found
 
 
@@ -184,14 +192,28 @@ def running(
     topology: Topology,
     down: Callable[[fabric.Deployment], None] | None = None,
     say: Callable[[str], None] = _unsaid,
+    elsewhere: Elsewhere = ALONE,
 ) -> Iterator[RunningChain]:
     """Deployed, configured and polling for the body; taken down after it, however it ends. `down`: called
-    then, with what has been said there. `say`: told what is waited for.
+    then, with what has been said there. `say`: told what is waited for. `elsewhere`: how other hosts are
+    reached that have parts of it.
 
     Ctrl-C, held by the caller with `stop_signals.held`, is let through in the body alone. FabricError,
-    DataPlaneError.
+    DataPlaneError, PartError.
     """
     began = time.monotonic()
+    with elsewhere.standing(topology) as parts, _running_here(lab, topology, down, say, began) as chain:
+        yield replace(chain, elsewhere=parts)
+
+
+@contextmanager
+def _running_here(
+    lab: Lab,
+    topology: Topology,
+    down: Callable[[fabric.Deployment], None] | None,
+    say: Callable[[str], None],
+    began: float,
+) -> Iterator[RunningChain]:
     made = Plan.of(topology, lab)
     steps, _ = fabric.possible(made.steps)
     deployment = fabric.Deployment.deploy(steps, topology)
@@ -233,54 +255,16 @@ def configured(
     deployment.settle()
     for program in made.topology.functions():
         if program.program is not None:
-            _wait_for_links(client, deployment, made.topology, program)
+            wait_for_links(client, deployment, made.topology, program)
     client.start()
     for one in made.listening:
         client.listen(one.area, one.stage, one.netns)
     for one in made.listening:
-        _wait_for_sessions(client, one, deployment.require_alive, say)
+        wait_for_sessions(client, one, deployment.require_alive, say)
     waiting = [node for node in made.topology.functions() if node.program and node.program.ready_packets]
     if waiting and made.streams:
-        _wait_for_packets(client, deployment, made, waiting)
+        wait_for_packets(client, deployment, made, waiting)
     return hello
-
-
-def by_n4(client: DataPlaneClient, one: Listening) -> dict[str, int]:
-    """What weir-dp counts of it; of several workers one has the agent."""
-    reported = client.report(one.area, one.stage, limit=0).figures.values()
-    return {
-        name.removeprefix(_BY_N4): count
-        for figures in reported
-        for name, count in figures.items()
-        if name.startswith(_BY_N4)
-    }
-
-
-def _wait_for_sessions(
-    client: DataPlaneClient, one: Listening, require_alive: Callable[[], None], say: Callable[[str], None]
-) -> None:
-    """As many as the lab says, by N4. FabricError where they do not come in time."""
-    wanted, limit_s = one.options.sessions, one.options.time_limit_s
-    deadline, said = time.monotonic() + limit_s, False
-    while (there := (found := by_n4(client, one)).get("sessions", 0)) < wanted:
-        if not said:
-            say(f"{one.function} waits for {wanted:,} sessions by N4 at {one.where}, {limit_s:g} s at most")
-            said = True
-        require_alive()
-        if time.monotonic() > deadline:
-            raise fabric.FabricError(
-                f"{one.function}: {there:,} of {wanted:,} sessions stand by N4 at {one.where} after"
-                f" {limit_s:g} s ({_heard(found)})",
-                "start an SMF that sets them up, or change n4.sessions or n4.time_limit_s of the function",
-            )
-        stop_signals.check()
-        time.sleep(_N4_LOOK_S)
-
-
-def _heard(found: dict[str, int]) -> str:
-    """What there was instead."""
-    said = {name: count for name, count in found.items() if count and name != "sessions"}
-    return ", ".join(f"{name.replace('_', ' ')} {count:,}" for name, count in said.items()) or "nobody spoke"
 
 
 def _learned(client: DataPlaneClient, made: Plan) -> Learned | None:
@@ -288,59 +272,10 @@ def _learned(client: DataPlaneClient, made: Plan) -> Learned | None:
     for config in made.streams.values():
         if any(stream.answers is not None for stream in config.streams):
             tester = DataPlaneTester(client)
-            tester.announce(_ANNOUNCED)
+            tester.announce(ANNOUNCED)
             tester.configure_traffic(config)
             return tester.learn(config)
     return None
-
-
-def _wait_for_links(
-    client: DataPlaneClient, deployment: fabric.Deployment, topology: Topology, node: Node
-) -> None:
-    """Between weir-dp and a program's sockets. FabricError if one is not up within the program's time."""
-    ports = [port for port in topology.ports if port.node == node.name and port.kind in PROGRAM_PEERS]
-    peers = {next_hop(topology, port).name for port in ports if not topology.links[port.link].network}
-    limit_s = node.program.ready_time_limit_s if node.program is not None else 0.0
-    deadline = time.monotonic() + limit_s
-    while down := [port.name for port in client.ledger().ports if port.name in peers and port.gone]:
-        deployment.require_alive()
-        if time.monotonic() > deadline:
-            raise fabric.FabricError(
-                f"the link of {down[0]} to {node.name} is not up in {limit_s:g} s: nobody is at the other end"
-                " of its socket",
-                f"see what it says: {deployment.run_dir}; or raise program.ready_time_limit_s",
-            )
-        stop_signals.check()
-        time.sleep(_LOOK_S)
-
-
-def _wait_for_packets(
-    client: DataPlaneClient, deployment: fabric.Deployment, made: Plan, waiting: Sequence[Node]
-) -> None:
-    """One packet at a time, until there was one of each stream. FabricError where none comes in time."""
-    limit_s = max(node.program.ready_time_limit_s for node in waiting if node.program is not None)
-    config = next(iter(made.streams.values()))
-    tester = DataPlaneTester(client)
-    tester.announce(_ANNOUNCED)
-    tester.configure_traffic(config)
-    lacking = {stream.id: stream.port for stream in config.streams if stream.to is not None}
-    rates_pps = {stream.id: _PACKET_PPS for stream in config.streams}
-    deadline = time.monotonic() + limit_s
-    while True:
-        tester.learn(config)  # whom a program that translates lets through
-        for stream in tester.run(rates_pps, 1 / _PACKET_PPS, _PACKET_S).streams:
-            if stream.delivered:
-                lacking.pop(stream.id, None)
-        deployment.require_alive()
-        if not lacking:
-            return
-        if time.monotonic() > deadline:
-            through, sent_at = ", ".join(node.name for node in waiting), next(iter(lacking.values()))
-            raise fabric.FabricError(
-                f"no packet that was sent at {sent_at} came through {through} in {limit_s:g} s",
-                f"see what it says: {deployment.run_dir}; or raise program.ready_time_limit_s",
-            )
-        stop_signals.check()
 
 
 def counted_outside(client: DataPlaneClient, deployment: fabric.Deployment) -> Sequence[fabric.Counter]:

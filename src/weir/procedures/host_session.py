@@ -9,167 +9,46 @@ it is stopped, and when its standard input ends: then nobody is there any more.
 from __future__ import annotations
 
 import os
-import queue
 import sys
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from typing import IO
-
-from pydantic import BaseModel
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any
 
 from weir import fabric
 from weir.base.error import INTERRUPTED, OK, WeirError
 from weir.base.record import spec_sha256
 from weir.fabric import inherited, stop_signals
 from weir.fabric.host.cpus import nodes
+from weir.fabric.host.isolated import measuring_cpus
 from weir.fabric.host.tree import Tree
-from weir.fabric.offer import cpus_of_parent, measuring_cpus, offer
+from weir.fabric.offer import cpus_of_parent, offer
 from weir.hosts.messages import (
     Begin,
-    CaseKept,
-    CaseRemoved,
+    Earlier,
     End,
     Failed,
     Measure,
     Offered,
+    Order,
     Possible,
-    RunBegun,
-    RunKnown,
-    SetupKnown,
     Showed,
-    TrialKept,
     Visited,
-    to_host,
+    whole,
 )
-from weir.lab import Lab
-from weir.lab.on_machine import LabHereError, on_machine, opened
-from weir.lab.ways import Way, ways
-from weir.measure.one_case import Event, GoalFound, PhaseStarted
+from weir.hosts.parts import Talk
+from weir.lab import Chain, Lab
+from weir.lab.load import stored_lab
+from weir.lab.on_machine import LabHereError, on_machine
+from weir.lab.ways import Key, Way, ways
+from weir.plan.spanning import with_addresses
 from weir.procedures.campaign import campaign_class
 from weir.procedures.driver import all_planned, impossible
+from weir.procedures.elsewhere import Elsewhere
+from weir.procedures.head import Channel, HeadStore, Shown
 from weir.procedures.order import Asked, HandedOut
+from weir.procedures.part_session import RelayedTalk, serve_part
+from weir.procedures.parts import Parts
 from weir.procedures.resuming import ResumeError, require_same_machine
-from weir.results.result import Case, MachineBest, Result, Setup, Trial
-
-_LOOK_S = 0.2
-_READ_BYTES = 1 << 16
-LINE_BYTES = 16 << 20
-"""A longer line is none of a head's: what is read ends there."""
-
-
-class Channel:
-    """Lines from the head and back."""
-
-    def __init__(self, source: int, target: IO[bytes]) -> None:
-        """`source`: a descriptor: a buffered file would be locked by its reader when Python ends."""
-        self._source = source
-        self._target = target
-        self._read: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        self._over = False
-        threading.Thread(target=self._reading, daemon=True).start()
-
-    def say(self, message: BaseModel) -> None:
-        """Nobody hears it once the head is gone: that must not keep anything from being taken down."""
-        with suppress(OSError, ValueError):
-            self._target.write(message.model_dump_json().encode() + b"\n")
-            self._target.flush()
-
-    def next(self) -> Begin | Measure | End:
-        """What the head says next. MessageError; KeyboardInterrupt when it is gone, or this was stopped."""
-        while True:
-            stop_signals.check()
-            with suppress(queue.Empty):
-                line = self._read.get(timeout=_LOOK_S)
-                if line is None:
-                    raise KeyboardInterrupt
-                return to_host(line)
-
-    def over(self) -> None:
-        """The end of what is read stops nobody from now on."""
-        self._over = True
-
-    def _reading(self) -> None:
-        rest = b""
-        with suppress(OSError):  # a source that is closed is at its end
-            while (read := os.read(self._source, _READ_BYTES)) and len(rest) < LINE_BYTES:
-                *whole, rest = (rest + read).split(b"\n")
-                for line in whole:
-                    self._read.put(line.decode(errors="replace"))
-        self._read.put(None)
-        if not self._over:
-            stop_signals.come()
-
-
-class HeadStore:
-    """The store of the head. What it answers it has said before; it numbers no setups, so this does."""
-
-    name = "the store of the host that runs `weir run`"
-
-    def __init__(self, channel: Channel, resumed: Result | None) -> None:
-        self._channel = channel
-        self._resumed = resumed
-        self._setups = len(resumed.setups) if resumed is not None else 0
-
-    def begin(self, result: Result) -> None:
-        self._channel.say(RunBegun(result=_bare(result)))
-
-    def update(self, result: Result) -> None:
-        self._channel.say(RunKnown(result=_bare(result)))
-
-    def add_setup(self, run_id: str, setup: Setup) -> int:  # noqa: ARG002 - there is one run
-        number, self._setups = self._setups, self._setups + 1
-        self.update_setup(number, setup)
-        return number
-
-    def update_setup(self, number: int, setup: Setup) -> None:
-        self._channel.say(SetupKnown(number=number, setup=setup.model_copy(update={"cases": []})))
-
-    def add_trial(self, setup: int, frame: str, mean_frame_bytes: float, trial: Trial) -> None:
-        self._channel.say(
-            TrialKept(number=setup, frame=frame, mean_frame_bytes=mean_frame_bytes, trial=trial)
-        )
-
-    def add_case(self, setup: int, case: Case) -> None:
-        self._channel.say(CaseKept(number=setup, case=case))
-
-    def remove_case(self, setup: int, frame: str) -> None:
-        self._channel.say(CaseRemoved(number=setup, frame=frame))
-
-    def reopen_run(self, run_id: str) -> tuple[Result, list[int]]:
-        assert self._resumed is not None
-        assert self._resumed.id == run_id
-        return self._resumed, list(range(len(self._resumed.setups)))
-
-    def machine_best(self, boot_id: str, version: str) -> MachineBest:  # noqa: ARG002 - this run's own alone
-        return MachineBest(boot_id=boot_id)
-
-
-class Shown:
-    """Where this host is, told to the head."""
-
-    def __init__(self, channel: Channel) -> None:
-        self._channel = channel
-        self._setup = ""
-
-    def say(self, text: str) -> None:
-        self._channel.say(Showed(text=text, stays=True))
-
-    def setup(self, name: str) -> None:
-        self._setup = name
-        self._channel.say(Showed(text=f"{name}, building"))
-
-    def event(self, event: Event) -> None:
-        if isinstance(event, PhaseStarted):
-            what = f"{event.frame}: {event.phase} {event.step} of {event.steps}"
-            self._channel.say(Showed(text=f"{self._setup}, {what}"))
-        elif isinstance(event, GoalFound):
-            found = event.throughput
-            self._channel.say(Showed(text=f"{self._setup}, {event.frame}: {found.goal} {found.status}"))
-
-    def planned(self, cases: int, budget_s: float | None = None) -> None: ...
-    def skipped(self, cases: int) -> None: ...
-    def case(self, case: Case) -> None: ...
+from weir.results.result import Result
 
 
 def serve(channel: Channel) -> None:
@@ -177,47 +56,86 @@ def serve(channel: Channel) -> None:
     begin = channel.next()
     if not isinstance(begin, Begin):
         raise LabHereError("the head did not begin with a lab")
+    resumed = _earlier(channel, begin.earlier_pieces)
     fabric.require_to_measure()
     here = {node.number: node.cpus for node in nodes(Tree())} or None
-    lab = on_machine(opened(begin.shared.spec), measuring_cpus(), here)
+    asked, place = stored_lab(begin.shared.spec), begin.place
+    if place is not None:
+        asked = with_addresses(asked, place.addresses)
+    lab = on_machine(asked, measuring_cpus(), here)
     compared = ways(lab, measuring_cpus(), here)
-    cores = {core for one in all_planned(compared) for core in fabric.taking_part(one)}
+    host = place.host if place is not None else None
+    cores = {core for one in all_planned(compared, host) for core in fabric.taking_part(one)}
 
     def waiting(holder: str) -> None:
         channel.say(Showed(text=f"waits: {holder}", stays=True))
 
     with fabric.claimed(cores, waiting):  # what a killed campaign had here is taken down just now
         setups = [
-            Possible(name=way.name, chain=chain.name, refused=impossible(way, chain))
+            Possible(name=way.name, chain=chain.name, refused=impossible(way, chain, host))
             for way in compared
             for chain in way.lab.chains()
         ]
         channel.say(Offered(offer=offer(cpus_of_parent()), setups=tuple(setups)))
         first = channel.next()
         if isinstance(first, Measure):
-            _measure(channel, begin, lab, compared, first)
+            resumed = _goes_on(channel, resumed, lab)
+            orders = _Orders(channel, first, [(one.name, one.chain) for one in setups])
+            handed_out = HandedOut(begin.shared, orders.points(), begin.budget_s, orders.left_s)
+            run = resumed.id if resumed is not None else None
+            store = HeadStore(channel, resumed)
+            _measure(channel, begin, compared, store, Asked(begin.seed, None, run, handed_out), lab=lab)
+        elif place is not None and not isinstance(first, End):
+            serve_part(channel, compared, place.host, first)
     channel.over()
 
 
-def _measure(channel: Channel, begin: Begin, lab: Lab, compared: Sequence[Way], first: Measure) -> None:
-    resumed = _goes_on(channel, begin.resumed, lab)
+def _earlier(channel: Channel, pieces: int) -> Result | None:
+    """This host's run of before. MessageError."""
+    found = [one for one in (channel.next() for _ in range(pieces)) if isinstance(one, Earlier)]
+    return whole(found) if found else None
 
-    def points() -> Iterator[tuple[tuple[str, str], str]]:
-        order: Begin | Measure | End = first
-        while isinstance(order, Measure):
-            yield (order.name, order.chain), order.frame
-            channel.say(Visited())
-            order = channel.next()
 
-    handed_out = HandedOut(begin.shared, points())
-    campaign_class(lab)(
-        lab,
-        compared,
-        quick=begin.quick,
-        store=HeadStore(channel, resumed),
-        progress=Shown(channel),
-        asked=Asked(begin.seed, None, resumed.id if resumed is not None else None, handed_out),
+class _Orders:
+    """Points that the head asks for, as a campaign gets them."""
+
+    def __init__(self, channel: Channel, first: Order, known: Collection[Key]) -> None:
+        """`known`: set-ups of the lab."""
+        self._channel = channel
+        self._order = first
+        self._known = known
+
+    def points(self) -> Iterator[tuple[Key, str, int]]:
+        """LabHereError for a set-up that is not in the lab."""
+        while isinstance(order := self._order, Measure):
+            key = order.name, order.chain
+            if key not in self._known:
+                raise LabHereError(f"the head asks for {' '.join(key)}, which is not in its lab")
+            yield key, order.frame, order.round
+            self._channel.say(Visited())
+            self._order = self._channel.next()
+
+    def left_s(self) -> float | None:
+        """Of the budget, once it asks for nothing more."""
+        return self._order.left_s if isinstance(self._order, End) else None
+
+
+def _measure(
+    channel: Channel, begin: Begin, compared: Sequence[Way], store: HeadStore, asked: Asked, *, lab: Lab
+) -> None:
+    """KeyboardInterrupt if it was stopped: what was finished is kept."""
+    spanning: dict[str, Any] = {}
+    if begin.place is not None:  # campaigns of procedures that cannot span hosts do not know of it
+        spanning["elsewhere"] = _parts(RelayedTalk(channel, begin.place))
+    result = campaign_class(lab)(
+        lab, compared, quick=begin.quick, store=store, progress=Shown(channel), asked=asked, **spanning
     ).run()
+    if result.interrupted:
+        raise KeyboardInterrupt
+
+
+def _parts(talk: Talk) -> Callable[[Way, Chain], Elsewhere]:
+    return lambda way, chain: Parts(talk, way.name, chain.name)
 
 
 def _goes_on(channel: Channel, resumed: Result | None, lab: Lab) -> Result | None:
@@ -234,22 +152,23 @@ def _goes_on(channel: Channel, resumed: Result | None, lab: Lab) -> Result | Non
     return resumed
 
 
-def _bare(result: Result) -> Result:
-    return result.model_copy(update={"setups": []})
-
-
 def main() -> int:
     """Talks to the head by this process's standard input and output."""
     inherited.undo()
     target = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever else is printed must not stand between the lines
-    channel = Channel(0, target)
+    channel: Channel | None = None
     try:
-        with stop_signals.held():
+        with stop_signals.held():  # first: the end of what the channel reads stops this
+            channel = Channel(0, target)
             serve(channel)
     except KeyboardInterrupt:
+        if channel is not None and channel.fault is not None:
+            channel.say(Failed(why=channel.fault))
+        print("it was stopped, or its head is gone", file=sys.stderr)
         return INTERRUPTED
     except WeirError as error:
+        assert channel is not None
         channel.over()
         channel.say(Failed(why=str(error)))
     return OK

@@ -18,10 +18,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from weir.lab.ways import Key
     from weir.results.campaign import SharedCampaign
 
-Key = tuple[str, str]
-"""A set-up: the name of its technology or variant, and its chain."""
 BLOCKS = 2
 """Rounds under a budget that every set-up has before any has more."""
 CONFIDENCE = 0.95
@@ -32,8 +31,13 @@ class HandedOut:
     """A campaign over several hosts hands points out to this one, one after the other."""
 
     shared: SharedCampaign
-    points: Iterable[tuple[Key, str]]
-    """Each a set-up and a frame size, when it is asked for: by then the one before has been measured."""
+    points: Iterable[tuple[Key, str, int]]
+    """Each a set-up, a frame size and a round, when it is asked for: by then the one before has been
+    measured."""
+    budget_s: float | None = None
+    """Of the campaign with all its parts, which it keeps by itself; None: no limit."""
+    left_s: Callable[[], float | None] = lambda: None
+    """Of that, once no more points come."""
 
 
 @dataclass(frozen=True)
@@ -125,8 +129,13 @@ class Budget:
     def __init__(self, budget_s: float | None, clock: Callable[[], float] = time.monotonic) -> None:
         """`budget_s`: from now on; None: no limit."""
         self._clock = clock
-        self._until_s = None if budget_s is None else clock() + budget_s
+        self._until_s: float | None
+        self.ends_in(budget_s)
         self._took_s: dict[Key, list[float]] = {}
+
+    def ends_in(self, left_s: float | None) -> None:
+        """So much is left of it; None: no limit."""
+        self._until_s = None if left_s is None else self._clock() + left_s
 
     @property
     def left_s(self) -> float | None:

@@ -4,9 +4,10 @@ set-up in one round."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from weir.procedures.order import Key, relative_width
+from weir.lab.ways import Key
+from weir.procedures.order import relative_width
 from weir.procedures.rounds import MeasuredSetup
 from weir.results.campaign import LeftOutRounds
 
@@ -41,28 +42,26 @@ class Points:
 
     def left_out(self, *, refused_too: bool = False) -> Iterator[LeftOutRounds]:
         """What was not measured; without what this machine cannot measure."""
-        for key in self._setups:
-            visited = self._visited.get(key)
-            if visited is not None and visited.setup.refused is not None and not refused_too:
-                continue
-            for frame in self._frames:
-                measured = visited.finished(frame) if visited is not None else 0
-                if measured < self._rounds:
-                    name, chain = key
-                    left = self._rounds - measured
-                    yield LeftOutRounds(name=name, chain=chain, frame=frame, measured=measured, left_out=left)
+        visited = self._visited
+        setups = [
+            key
+            for key in self._setups
+            if refused_too or key not in visited or visited[key].setup.refused is None
+        ]
+        yield from left_out_rounds(setups, self._frames, self._rounds, self._finished)
 
     def wanted(self, setup: Key, round_number: int) -> list[str]:
         """Frame sizes that it lacks of the rounds up to that one, from 0."""
-        visited = self._visited.get(setup)
-        return [one for one in self._frames if visited is None or visited.finished(one) <= round_number]
+        return [one for one in self._frames if self._finished(setup, one) <= round_number]
 
     def done(self) -> dict[Key, int]:
         """Rounds that are whole, of what was begun."""
-        return {
-            key: min(visited.finished(frame) for frame in self._frames)
-            for key, visited in self._visited.items()
-        }
+        return {key: min(self._finished(key, frame) for frame in self._frames) for key in self._visited}
+
+    def _finished(self, setup: Key, frame: str) -> int:
+        """How many of its planned rounds; what was measured once more is none."""
+        visited = self._visited.get(setup)
+        return sum(one < self._rounds for one in visited.finished(frame)) if visited is not None else 0
 
     def width(self, setup: Key) -> float:
         """Of its rate or delay that is known least exactly."""
@@ -71,3 +70,15 @@ class Points:
         rates = [found.samples_pps for case in cases for found in case.throughput]
         delays = [point.samples_us for case in cases for point in case.delays]
         return max(map(relative_width, [*rates, *delays]), default=0.0)
+
+
+def left_out_rounds(
+    setups: Iterable[Key], frames: Sequence[str], rounds: int, had: Callable[[Key, str], int]
+) -> Iterator[LeftOutRounds]:
+    """Of those cases. `had`: how many of its planned rounds one has."""
+    for name, chain in setups:
+        for frame in frames:
+            measured = had((name, chain), frame)
+            if measured < rounds:
+                left = rounds - measured
+                yield LeftOutRounds(name=name, chain=chain, frame=frame, measured=measured, left_out=left)

@@ -3,17 +3,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Sequence
 
 from weir import fabric
 from weir.base.error import USAGE, WeirError
 from weir.base.record import spec_sha256
 from weir.lab import Lab
-from weir.measure.one_case import INTERRUPTED
-from weir.procedures.rounds import rounds_of
 from weir.results.campaign import CampaignRecord
 from weir.results.result import Result
-from weir.store.rows import UNFINISHED
 
 _SAME = {"host": "host", "cpu": "CPU", "cores": "number of cores", "kernel": "kernel"}
 """Of the fingerprint: what rounds of one run must share, by its words."""
@@ -46,11 +43,11 @@ def require_same(result: Result, lab: Lab, named: str) -> None:
     if lab.name != result.lab:
         raise ResumeError(
             f"{named} is lab {lab.name}, and run {result.id} is of lab {result.lab}; name that, or leave LAB "
-            "away to go on with the stored one"
+            "out to go on with the stored one"
         )
     if spec_sha256(lab) != result.spec_sha256:
         raise ResumeError(
-            f"{named} is not the lab of run {result.id}: it has changed since; leave LAB away to go on with "
+            f"{named} is not the lab of run {result.id}: it has changed since; leave LAB out to go on with "
             "the stored one, or begin a new run"
         )
 
@@ -84,11 +81,19 @@ def budget_left_s(result: Result, budget_s: float | None) -> float | None:
     return own_s - result.seconds
 
 
-def measured(result: Result) -> dict[tuple[str, str, str], int]:
-    """Rounds that came to their end: by technology or variant, chain and frame."""
-    found: Counter[tuple[str, str, str]] = Counter()
-    for setup, case in result.cases():  # of a killed run one frame may be there twice: its new round apart
-        found[setup.name, setup.chain, case.frame] += sum(
-            one.problem not in (INTERRUPTED, UNFINISHED) for one in rounds_of(case)
+def shared_budget_s(runs: Sequence[Result], budget_s: float | None) -> tuple[float | None, float | None]:
+    """The same of a campaign over several hosts, with its budget in all. Its hosts measured at the same time:
+    it has taken as long as the one that took longest. ResumeError."""
+    used_s = max((one.seconds for one in runs), default=0.0)
+    if budget_s is not None:
+        return budget_s, used_s + budget_s
+    own = [one.campaign.budget_s for one in runs if one.campaign is not None]
+    own_s = max((one for one in own if one is not None), default=None)
+    if own_s is None:
+        return None, None
+    if own_s <= used_s:
+        raise ResumeError(
+            f"the campaign of run {runs[0].id} has used its budget of {own_s / 60:g} min; say with --budget "
+            "how much longer it may take"
         )
-    return found
+    return own_s - used_s, own_s

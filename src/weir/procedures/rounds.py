@@ -6,18 +6,18 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import count, islice
 
 from weir.lab import Chain
 from weir.lab.sla import Sla
 from weir.lab.ways import Way
 from weir.measure.delay import point_of
 from weir.measure.machine_state import MachineState
-from weir.measure.one_case import INTERRUPTED
 from weir.measure.repeats import none_found, remarked, vote
 from weir.measure.service_level import service_level_verdicts
 from weir.results.campaign import CaseRound, RoundDelay
 from weir.results.result import Case, DelayPoint, RoundRate, Setup, Throughput
+from weir.results.rounds import ended, finished, numbers
 
 
 @dataclass
@@ -56,7 +56,7 @@ class MeasuredSetup:
         changed = []
         for case in list(self.setup.cases):
             known = rounds_of(case)
-            whole = [one for one in known if one.problem != INTERRUPTED]
+            whole = [one for one in known if ended(one)]
             if whole:
                 self.rounds[case.frame] = whole
             else:
@@ -65,9 +65,14 @@ class MeasuredSetup:
                 changed.append(case.frame)
         return changed
 
-    def finished(self, frame: str) -> int:
+    def finished(self, frame: str) -> set[int]:
         """Rounds of that frame size that came to their end, or were given up."""
-        return sum(one.problem != INTERRUPTED for one in self.rounds.get(frame, ()))
+        return finished(self.rounds.get(frame, ()))
+
+    def free(self, frame: str, first: int) -> int:
+        """The first round, from that one on, which is not measured."""
+        had = self.finished(frame)
+        return next(number for number in count(first) if number not in had)
 
     def worse(self) -> list[str]:
         """Frame sizes that were only measured in a worse state of the machine than the rest."""
@@ -83,8 +88,9 @@ def combined(rounds: Sequence[Case], sla: Sla | None) -> Case:
     """
     first = rounds[0]
     goals = dict.fromkeys(found.goal for case in rounds for found in case.throughput)
+    numbered = list(zip(numbers(rounds), rounds, strict=True))
     throughput = [
-        _found([(at, f) for at, case in enumerate(rounds) for f in case.throughput if f.goal == goal])
+        _found([(at, f) for at, case in numbered for f in case.throughput if f.goal == goal])
         for goal in goals
     ]
     places = dict.fromkeys((point.load, point.first_packets) for case in rounds for point in case.delays)
@@ -100,6 +106,7 @@ def combined(rounds: Sequence[Case], sla: Sla | None) -> Case:
             "delays": delays,
             "verdicts": service_level_verdicts(sla, throughput, delays) if sla else [],
             "rounds": [_kept(case) for case in rounds],
+            "round": None,
             "problem": next((case.problem for case in rounds if case.problem), None),
             "seconds": sum(case.seconds for case in rounds),
         }
@@ -110,13 +117,13 @@ def rounds_of(case: Case) -> list[Case]:
     """What `combined` was made of, from a stored case: the trials are told apart by how many each had."""
     if not case.rounds:
         return [case]
-    trials, curve = iter(case.trials), iter(case.curve)
+    curve = iter(case.curve)
     of_loads = {(point.load, point.first_packets): iter(point.trials) for point in case.delays}
     return [
         case.model_copy(
             update={
                 "throughput": one.throughput,
-                "trials": list(islice(trials, one.trials)),
+                "trials": trials,
                 "curve": list(islice(curve, one.curve)),
                 "delays": [
                     point_of(
@@ -129,16 +136,18 @@ def rounds_of(case: Case) -> list[Case]:
                 ],
                 "verdicts": [],
                 "rounds": [],
+                "round": one.round,
                 "problem": one.problem,
                 "seconds": one.seconds,
             }
         )
-        for one in case.rounds
+        for one, trials in zip(case.rounds, case.trials_of_rounds, strict=True)
     ]
 
 
 def _kept(case: Case) -> CaseRound:
     return CaseRound(
+        round=case.round,
         throughput=case.throughput,
         trials=len(case.trials),
         curve=len(case.curve),

@@ -4,7 +4,6 @@ of a single case."""
 
 from __future__ import annotations
 
-import json
 import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from weir import __version__, fabric
 from weir.base.record import spec_sha256
+from weir.base.started import boot_id
 from weir.fabric import stop_signals
 from weir.lab import Lab
 from weir.lab.frames import mean_frame_bytes
@@ -49,11 +49,6 @@ def new_result(lab: Lab | TenantsFile, *, quick: bool, baseline: str, kind: str 
         fingerprint=fabric.fingerprint(0, "unknown", {}),
         spec=spec,
     )
-
-
-def stored_lab(result: Result) -> Lab:
-    """The lab of a stored run, as it was resolved then."""
-    return Lab.model_validate_json(json.dumps(result.spec), by_name=True, by_alias=True)
 
 
 def seconds_before(store: Store, lab: Lab | TenantsFile) -> Sequence[float]:
@@ -110,9 +105,12 @@ class KeptRun:
     @classmethod
     def begun(cls, store: RunStore, result: Result, asked: Asked, *, rounds: int, points: int) -> KeptRun:
         """A new one, which can be gone on with. `points`: planned."""
-        shared = asked.handed_out.shared if asked.handed_out is not None else None
+        handed_out, budget_s = asked.handed_out, asked.budget_s
+        shared = handed_out.shared if handed_out is not None else None
+        if handed_out is not None:
+            budget_s = handed_out.budget_s
         result.campaign = CampaignRecord(
-            rounds=rounds, points=points, seed=asked.seed, budget_s=asked.budget_s, shared=shared
+            rounds=rounds, points=points, seed=asked.seed, budget_s=budget_s, shared=shared
         )
         return cls.begun_once(store, result)
 
@@ -123,14 +121,16 @@ class KeptRun:
         return cls(store, result, _state(store))
 
     @classmethod
-    def reopened(cls, store: RunStore, run_id: str, budget_s: float | None) -> tuple[KeptRun, list[int]]:
-        """A stored one that goes on, so long at most, and the numbers of its setups."""
+    def reopened(cls, store: RunStore, run_id: str, asked: Asked) -> tuple[KeptRun, list[int]]:
+        """A stored one that goes on, within the budget that is asked for, and the numbers of its setups."""
         result, numbers = store.reopen_run(run_id)
         assert result.campaign is not None
         result.campaign.left_out = []
-        result.campaign.resumed_at.append(_now())
-        if budget_s is not None:
-            result.campaign.budget_s = result.seconds + budget_s
+        result.campaign.resumed_at.append(now())
+        if asked.handed_out is not None:
+            result.campaign.budget_s = asked.handed_out.budget_s
+        elif asked.budget_s is not None:
+            result.campaign.budget_s = result.seconds + asked.budget_s
         store.update(result)
         state = _state(store)
         if result.machine is not None:
@@ -175,7 +175,7 @@ class KeptRun:
     def ends(self, points: int, left_out: Sequence[LeftOutRounds]) -> None:
         """`points`: that were planned here, without what this machine cannot run."""
         self.result.reductions = reductions(self.result)
-        self.result.finished_at = _now()
+        self.result.finished_at = now()
         if self.result.campaign is not None:
             self.result.campaign.points = points
             self.result.campaign.left_out = list(left_out)
@@ -189,10 +189,11 @@ class KeptRun:
 
 
 def _state(store: RunStore) -> MachineState:
-    return MachineState(store.machine_best(fabric.boot_id(), fabric.weir_version()))
+    return MachineState(store.machine_best(boot_id(), fabric.weir_version()))
 
 
-def _now() -> str:
+def now() -> str:
+    """As results have it: RFC 3339, UTC."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
@@ -234,7 +235,7 @@ class StoredCase:
                 stop_signals.discard()
             finally:
                 self.result.seconds = round(self.result.seconds + time.monotonic() - began, 1)
-                self.result.finished_at = _now()
+                self.result.finished_at = now()
                 self.store.update_setup(self.place, self.setup)
                 self.store.add_case(self.place, self.case)
                 self.store.update(self.result)

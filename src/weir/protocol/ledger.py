@@ -175,6 +175,8 @@ class PortLedger(Reply):
     gone: bool = False
     foreign: int = 0
     """At a tester's port: packets that are whole and carry no stamp of a stream that arrives there."""
+    signals: int = 0
+    """Of these: of the kind that functions make themselves: ARP, ICMP, GTP-U's without a user's packet."""
     timestamps: PortTimestamps | None = None
 
 

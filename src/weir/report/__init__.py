@@ -38,6 +38,10 @@ class UnknownFormatError(WeirError):
     exit_code = USAGE
 
 
+def _nothing(result: Result) -> None:
+    """Every result has what the format shows."""
+
+
 @dataclass(frozen=True)
 class Format:
     """One way to write a result. `render` is pure: the same result gives the same text."""
@@ -47,6 +51,9 @@ class Format:
     suffix: str
     """Of the file, with the dot."""
     render: Callable[[Result], str]
+    lacks: Callable[[Result], str | None] = _nothing
+    """What a result has not, with the way to get it, where a file of this format without it would look like a
+    measurement of nothing; None: it has."""
 
 
 @cache

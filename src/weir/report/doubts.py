@@ -4,22 +4,26 @@ trials of the same case contradict."""
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from weir.report import noise, numbers, rates, summary
+from weir.report import numbers, rates, summary
 from weir.results.result import Case, Result, Throughput, Trial
-from weir.results.slices import DISTURBED_SHARE
 from weir.results.trial import Purpose
 
 CONTRADICTED_SHARE = 0.9
-"""A rate that is a smaller share of what a trial carried without loss is contradicted by it."""
+"""A rate that is a smaller share of what a trial carried without loss is contradicted by it; so it is by one
+that lost too much of at most this share of the rate."""
 
 UNCONFIRMED_LOSS = 0.01
 """Beyond the goal's loss ratio: what trials at the found rate may lose without a remark, since half of the
 trial time at a load may miss a goal."""
+
+SIGMAS = 3.0
+"""By chance a binomial count is this many standard deviations too high once in 700 times."""
 
 SUSTAINED: frozenset[Purpose] = frozenset({"search", "curve", "confirm", "latency", "frame-loss"})
 """Trials of one rate for some time: what they carry, a search could have found. A burst is none."""
@@ -33,26 +37,10 @@ TITLES: dict[Kind, str] = {
     "D": "Disturbed (D), share of the time that was left out",
     "R": "One round or repeat alone (R)",
     "U": "Unsteady (U): just above it packets were lost in pauses, or far more than the load is too much",
-    "contradicted": "Contradicted by a valid trial of the same case that lost nothing",
+    "contradicted": "Contradicted by a valid trial of the same case",
 }
 """Of those that a short report names."""
-COUNTED: dict[Kind | Literal["T"], tuple[str, str]] = {
-    "T": ("tester-bound", "the system may do more"),
-    "L": ("out of time", "the answer is the interval"),
-    "S": ("slower state", ""),
-    "D": ("disturbed", "more than half of the time of the trials that bound it was left out"),
-    "R": ("one round or repeat alone", "the others could not be measured, or were in a worse state"),
-    "U": ("unsteady", "just above it packets were lost in pauses"),
-    "I": ("irregular", ""),
-    "X": ("given up", ""),
-    "contradicted": ("contradicted by a trial that carried more without loss", ""),
-    "note": ("with a remark", ""),
-}
-"""Where a report only counts them, of letters and what has none: a name, and what it says."""
-EXPLAIN = "`weir explain RUN` names what limits each case, with its evidence"
 SET_ASIDE = {"accounting": "with unaccounted packets", "frames_changed": "with changed frames"}
-NAMED = 2
-"""Cases without a letter in the table that are named there."""
 
 
 @dataclass(frozen=True)
@@ -86,124 +74,31 @@ def grouped(result: Result, goal: str) -> list[str]:
     return [f"{title}: {'; '.join(kinds[kind])}." for kind, title in TITLES.items() if kind in kinds]
 
 
-def counted(result: Result) -> list[tuple[str, str]]:
-    """A letter and one sentence for each kind: of how many cases, and what it says of them."""
-    where: dict[Kind | Literal["T"], dict[str, str]] = {kind: {} for kind in COUNTED}
-    for row in summary.rows(result):
-        if row.throughput.tester_bound:
-            where["T"][_place(row.setup.name, row.setup.chain, row.case)] = ""
-    for doubt in doubts(result):
-        where[doubt.kind].setdefault(doubt.place, doubt.short)
-    lines: list[tuple[str, str]] = []
-    for kind, places in where.items():
-        if places:
-            name, said = COUNTED[kind]
-            cases = "1 case" if len(places) == 1 else f"{len(places)} cases"
-            said = said or (_how_slow(result) if kind == "S" else _which(result, kind, places))
-            lines.append((kind if len(kind) == 1 else "–", f"{name}, {cases}: {said}"))
-    return lines
-
-
-def next_step(result: Result) -> str | None:
-    """What to do now: first what keeps the numbers from being used, then what explains them. None: nothing
-    that the result tells."""
-    kinds = {doubt.kind for doubt in doubts(result)}
-    every = [case for _, case in result.cases()]
-    if not every:
-        return "Next: `weir doctor` says what this machine lacks." if summary.refusals(result) else None
-    missed = any(verdict.outcome == "missed" for case in every for verdict in case.verdicts)
-    bound = any(row.throughput.tester_bound for row in summary.rows(result))
-    busy = "`weir doctor` names what disturbs cores here; run it again when they are free"
-    steps = (
-        (noise.mostly_disturbed(result), busy),
-        (
-            summary.left_out(result) is not None,
-            f"`weir run --resume {result.id}` measures what was left out",
-        ),
-        (
-            result.finished_at is None or result.interrupted,
-            "run it again to its end; what had not finished is missing, or was not measured again",
-        ),
-        ("D" in kinds, busy),
-        (bool(kinds & {"X", "I"}), "the reasons under Read with care say why some cases have no rate"),
-        (missed and bool(summary.goals(result)), EXPLAIN),
-        ("L" in kinds, "raise `time_limit_s` where the search ran out of time (L)"),
-        (
-            bool(kinds & {"U", "contradicted"}),
-            "repeat before you quote rates that are unsteady (U) or that a trial contradicts",
-        ),
-        (bound, "give the tester more cores where it was the limit (T); the system may carry more"),
-        (bool(summary.goals(result)), EXPLAIN),
-    )
-    return next((f"Next: {what}." for applies, what in steps if applies), None)
-
-
-def _how_slow(result: Result) -> str:
-    worse = [row.throughput for row in summary.rows(result) if row.throughput.worse_state]
-    slowest = max(one.slower_times or 1.0 for one in worse)
-    farthest = max(one.farther_times or 1.0 for one in worse)
-    return f"cores up to {rates.state_text(slowest, farthest)} than at their best"
-
-
-def _which(result: Result, kind: str, places: Mapping[str, str]) -> str:
-    """The reason that most of them have, or where others took most of their time, who; of what has no letter
-    in the table, the first of them."""
-    if kind in ("I", "X"):
-        (reason, count), *_ = Counter(places.values()).most_common()
-        if count == len(places):
-            return reason
-        return (_disturbed(result, places) if kind == "I" else None) or f"{reason} ({count} of them)"
-    names, rest = [*places][:NAMED], len(places) - NAMED
-    return "; ".join([*names, *([f"and {rest} more"] if rest > 0 else [])])
-
-
-def _disturbed(result: Result, places: Collection[str]) -> str | None:
-    """Of the trials of all these cases together, where others had the cores for most of the time of more than
-    half of them: each one's own reason may name somebody who had little."""
-    trials = [
-        summary.measured(case)
-        for setup, case in result.cases()
-        if _place(setup.name, setup.chain, case) in places
-    ]
-    taken = [one for one in trials if _share(one) > DISTURBED_SHARE]
-    if 2 * len(taken) <= len(trials):
-        return None
-    every = [trial for one in taken for trial in one]
-    of_them = "" if len(taken) == len(trials) else f" ({len(taken)} of them)"
-    return f"{_share(every):.0%} of their trials' time {noise.lost_to(every)}{of_them}"
-
-
-def _share(trials: Sequence[Trial]) -> float:
-    """Of their time: left out."""
-    out_s, whole_s = noise.left_out_s(trials)
-    return out_s / whole_s if whole_s else 0.0
-
-
 def doubts(result: Result) -> list[Doubt]:
     """All of a result; goals of a case with the same words stand together."""
     found = [
-        Doubt("X", _place(setup.name, setup.chain, case), (), f"given up: {case.problem}", case.problem)
+        Doubt("X", place(setup.name, setup.chain, case), (), f"given up: {case.problem}", case.problem)
         for setup, case in result.cases()
         if case.problem is not None
     ]
     found += [
-        Doubt("note", _place(setup.name, setup.chain, case), (), f"however light the load, {said}", said)
+        Doubt("note", place(setup.name, setup.chain, case), (), f"however light the load, {said}", said)
         for setup, case in result.cases()
         if case.problem is None and (said := _always_dropped(case)) is not None
     ]
     found += [
-        Doubt("note", _place(setup.name, setup.chain, case), (), *words)
+        Doubt("note", place(setup.name, setup.chain, case), (), *words)
         for setup, case in result.cases()
         if (words := _set_aside(case)) is not None
     ]
     same: dict[tuple[str, Kind, str, str], list[str]] = {}
     for row in summary.rows(result):
-        place = _place(row.setup.name, row.setup.chain, row.case)
+        where = place(row.setup.name, row.setup.chain, row.case)
         for kind, detail, short in _of(row.throughput, row.case):
-            same.setdefault((place, kind, detail, short), []).append(row.throughput.goal)
+            same.setdefault((where, kind, detail, short), []).append(row.throughput.goal)
     found += [
-        Doubt(kind, place, tuple(goals), detail, short)
-        for (place, kind, detail, short), goals in same.items()
+        Doubt(kind, where, tuple(goals), detail, short)
+        for (where, kind, detail, short), goals in same.items()
     ]
     return found
 
@@ -234,7 +129,8 @@ def _set_aside(case: Case) -> tuple[str, str] | None:
     )
 
 
-def _place(name: str, chain: str, case: Case) -> str:
+def place(name: str, chain: str, case: Case) -> str:
+    """ "direct PVP, frame 64"."""
     return f"{name} {chain}, frame {summary.frame_label(case.frame)}"
 
 
@@ -281,12 +177,27 @@ def _of(found: Throughput, case: Case) -> Iterator[tuple[Kind, str, str]]:
     best, most_pps = carried(case), contradicted_pps(found, case)
     if best is not None and most_pps is not None:
         mpps, most = rates.mpps(found), numbers.mpps(most_pps)
-        how = f"{best.purpose}, {_counted_s(best):.2f} s"
         yield (
             "contradicted",
-            f"found at {mpps} Mpps, but a valid trial carried {most} Mpps without loss ({how})",
-            f"{mpps} Mpps, a trial {most}",
+            f"found at {mpps} Mpps, but a valid trial carried {most} Mpps without loss ({_how(best)})",
+            f"{mpps} Mpps, a trial carried {most}",
         )
+
+    worst = lost_below(found, case)
+    if worst is not None:
+        mpps, less = rates.mpps(found), numbers.mpps(worst.intended_load_pps)
+        share = numbers.share(worst.counted_loss_ratio)
+        yield (
+            "contradicted",
+            f"found at {mpps} Mpps, but a valid trial lost {share} of {less} Mpps ({_how(worst)})",
+            f"{mpps} Mpps, a trial lost {share} of {less}",
+        )
+
+
+def _how(trial: Trial) -> str:
+    """ "search, 0.19 s"."""
+    paused = ", in pauses" if trial.counted is not None and trial.counted.in_pauses else ""
+    return f"{trial.purpose}, {_counted_s(trial):.2f} s{paused}"
 
 
 def contradicted_pps(found: Throughput, case: Case) -> float | None:
@@ -311,3 +222,54 @@ def carried(case: Case) -> Trial | None:
 
 def _counted_s(trial: Trial) -> float:
     return trial.counted.seconds if trial.counted is not None else trial.duration_s
+
+
+def lost_below(found: Throughput, case: Case) -> Trial | None:
+    """The trial that lost the largest share of a load far below the rate, more than goal and chance allow;
+    None where there is none, or where its load was carried for most of the time."""
+    known = [*(rates.interval_pps(found) or (found.load_pps,)), found.load_min_pps]
+    lowest_pps = min((pps for pps in known if pps is not None), default=0.0)
+    alike = [
+        trial
+        for trial in summary.measured(case)
+        if trial.purpose in SUSTAINED
+        and trial.valid
+        and trial.intended_load_pps <= CONTRADICTED_SHARE * lowest_pps
+        and not _unlike(trial, found, case)
+    ]
+    lost = [trial for trial in alike if _lost_too_much(trial, found)]
+    decided = [trial for trial in lost if 2 * _time_s(lost, trial) >= _time_s(alike, trial)]
+    return max(decided, key=lambda trial: trial.counted_loss_ratio, default=None)
+
+
+def _time_s(trials: Sequence[Trial], of: Trial) -> float:
+    """That counts, of those with the same load: a search takes it for carried where most of this is."""
+    same = (one for one in trials if math.isclose(one.intended_load_pps, of.intended_load_pps, rel_tol=1e-3))
+    return sum(map(_counted_s, same))
+
+
+def _lost_too_much(trial: Trial, found: Throughput) -> bool:
+    """More than the goal, what trials at a rate may lose without a remark, and what of so few packets is
+    chance: SIGMAS standard deviations of a binomial distribution."""
+    allowed = min(1.0, found.goal_loss_ratio + UNCONFIRMED_LOSS)
+    packets = trial.counted_offered
+    chance = SIGMAS * math.sqrt(packets * allowed * (1 - allowed))
+    return trial.counted_lost > packets * allowed + chance
+
+
+def _unlike(trial: Trial, found: Throughput, case: Case) -> bool:
+    """Whether the machine was in a worse state than where the rate was found, or others had it."""
+    if trial.disturbed or (trial.counted is None and trial.loss_during_stall):
+        return True
+    slower = (trial.slower_times or 1.0) / (found.slower_times or 1.0)
+    near: dict[str, float] = {}
+    for one in summary.measured(case):
+        for pair, cycles in one.distances_cycles.items():
+            near[pair] = min(cycles, near.get(pair, cycles))
+    farther = max(
+        (cycles / near[pair] for pair, cycles in trial.distances_cycles.items() if near[pair]), default=1
+    )
+    return (
+        slower >= rates.SAME_SPEED_TIMES
+        or farther / (found.farther_times or 1.0) >= rates.SAME_DISTANCE_TIMES
+    )

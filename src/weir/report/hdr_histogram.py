@@ -96,7 +96,15 @@ def _distribution(tag: str, histogram: HdrHistogram) -> str:
     return f"#{tag}, ns\n{out.getvalue().decode()}"
 
 
-PERCENTILES = Format("hgrm", ".hgrm", percentiles)
+def no_delays(result: Result) -> str | None:
+    """Format's `lacks` of those that show nothing but delays."""
+    if next(iter(recorded(result)), None) is not None:
+        return None
+    way = "a lab with `measure: {latency: {}}` measures them"
+    return f"it measured no delays, or none of its trials was valid; {way}"
+
+
+PERCENTILES = Format("hgrm", ".hgrm", percentiles, no_delays)
 
 
 def log(result: Result) -> str:
@@ -113,4 +121,4 @@ def log(result: Result) -> str:
     return "\n".join(lines) + "\n"
 
 
-LOG = Format("hlog", ".hlog", log)
+LOG = Format("hlog", ".hlog", log, no_delays)

@@ -3,11 +3,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from typing import Literal
 
-from weir.report import noise, numbers, summary
+from weir.report import doubts, noise, numbers, rates, summary
 from weir.report.rates import FLAGS, OLDER, NoRatio
 from weir.results.result import Case, Result
+from weir.results.slices import DISTURBED_SHARE
+from weir.results.trial import left_out_s, left_out_share
+
+COUNTED: dict[doubts.Kind | Literal["T"], tuple[str, str]] = {
+    "T": ("tester-bound", "the system may do more"),
+    "L": ("out of time", "the answer is the interval"),
+    "S": ("slower state", ""),
+    "D": ("disturbed", "more than half of the time of the trials that bound it was left out"),
+    "R": ("one round or repeat alone", "the others could not be measured, or were in a worse state"),
+    "U": ("unsteady", "just above it packets were lost in pauses"),
+    "I": ("irregular", ""),
+    "X": ("given up", ""),
+    "contradicted": ("contradicted by a valid trial", ""),
+    "note": ("with a remark", ""),
+}
+"""Where a report only counts them, of letters and what has none: a name, and what it says."""
+NAMED = 2
+"""Cases without a letter in the table that are named there."""
 
 
 def flags_used(result: Result) -> dict[str, str]:
@@ -74,7 +94,7 @@ def _slices(result: Result) -> Iterator[str]:
         return
     widths = {trial.slices.width_us for trial in divided if trial.slices is not None}
     width = f" of {min(widths) / 1e3:g} ms" if widths else ""
-    out_s, whole_s = noise.left_out_s(divided)
+    out_s, whole_s = left_out_s(divided)
     share = numbers.percent(out_s / whole_s) if whole_s else numbers.NONE
     out = f"{numbers.time_s(out_s)} of {numbers.time_s(whole_s)} ({share})"
     yield (
@@ -131,3 +151,56 @@ def directions(result: Result) -> str:
         return "totals over both directions"
     several = any(len(trial.streams) > 1 for trial in trials)
     return "totals over all that send, in one direction" if several else "of one direction"
+
+
+def counted(result: Result) -> list[tuple[str, str]]:
+    """A letter and one sentence for each kind: of how many cases, and what it says of them."""
+    where: dict[doubts.Kind | Literal["T"], dict[str, str]] = {kind: {} for kind in COUNTED}
+    for row in summary.rows(result):
+        if row.throughput.tester_bound:
+            where["T"][doubts.place(row.setup.name, row.setup.chain, row.case)] = ""
+    for doubt in doubts.doubts(result):
+        where[doubt.kind].setdefault(doubt.place, doubt.short)
+    lines: list[tuple[str, str]] = []
+    for kind, places in where.items():
+        if places:
+            name, said = COUNTED[kind]
+            cases = "1 case" if len(places) == 1 else f"{len(places)} cases"
+            said = said or (_how_slow(result) if kind == "S" else _which(result, kind, places))
+            lines.append((kind if len(kind) == 1 else "–", f"{name}, {cases}: {said}"))
+    return lines
+
+
+def _how_slow(result: Result) -> str:
+    worse = [row.throughput for row in summary.rows(result) if row.throughput.worse_state]
+    slowest = max(one.slower_times or 1.0 for one in worse)
+    farthest = max(one.farther_times or 1.0 for one in worse)
+    return f"cores up to {rates.state_text(slowest, farthest)} than at their best"
+
+
+def _which(result: Result, kind: str, places: Mapping[str, str]) -> str:
+    """The reason that most of them have, or where others took most of their time, who; of what has no letter
+    in the table, the first of them."""
+    if kind in ("I", "X"):
+        (reason, count), *_ = Counter(places.values()).most_common()
+        if count == len(places):
+            return reason
+        return (_disturbed(result, places) if kind == "I" else None) or f"{reason} ({count} of them)"
+    names, rest = [*places][:NAMED], len(places) - NAMED
+    return "; ".join([*names, *([f"and {rest} more"] if rest > 0 else [])])
+
+
+def _disturbed(result: Result, places: Collection[str]) -> str | None:
+    """Of the trials of all these cases together, where others had the cores for most of the time of more than
+    half of them: each one's own reason may name somebody who had little."""
+    trials = [
+        summary.measured(case)
+        for setup, case in result.cases()
+        if doubts.place(setup.name, setup.chain, case) in places
+    ]
+    taken = [one for one in trials if left_out_share(one) > DISTURBED_SHARE]
+    if 2 * len(taken) <= len(trials):
+        return None
+    every = [trial for one in taken for trial in one]
+    of_them = "" if len(taken) == len(trials) else f" ({len(taken)} of them)"
+    return f"{left_out_share(every):.0%} of their trials' time {noise.lost_to(every)}{of_them}"

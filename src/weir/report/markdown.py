@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from weir.report import Format, doubts, legend, noise, summary
+from weir.report import Format, legend, noise, summary
 from weir.report.sections import PlainTable, executive_summary, kind, sections
 from weir.results.result import Result
 
@@ -34,7 +34,7 @@ def _lines(result: Result) -> Iterator[str]:
             yield from _table(table)
     flags = legend.flags_used(result)
     yield from _list("Flags", [f"{letter}: {meaning}" for letter, meaning in flags.items()])
-    care = (f"{letter}: {said}" if letter.isalpha() else said for letter, said in doubts.counted(result))
+    care = (f"{letter}: {said}" if letter.isalpha() else said for letter, said in legend.counted(result))
     yield from _list("Read with care", [*care])
     rests = [f"{said} ({', '.join(names)})" if names else said for said, names in summary.fidelity(result)]
     yield from _list("What the numbers rest on", rests)

@@ -13,6 +13,7 @@ from weir.report import numbers, rates, summary
 from weir.results import slices
 from weir.results.result import Result, Trial, slowness
 from weir.results.slices import HOST, SLOWED, SLOWED_HOW, Had
+from weir.results.trial import left_out_s, left_out_share
 
 NOISY_LEFT_OUT = 0.01
 """Of the time of all trials; less is left out on any machine."""
@@ -42,18 +43,17 @@ def headline(result: Result) -> str | None:
     said = []
     if len(without) > HEADLINE_SHARE * len(searched):
         verb = "has" if len(without) == 1 else "have"
-        said.append(f"{len(without)} of {len(searched)} cases {verb} no rate")
+        lacking = "no rate" if result.spec.get("measure", {}).get("goals", True) else "no result"
+        said.append(f"{len(without)} of {len(searched)} cases {verb} {lacking}")
     if not mostly_disturbed(result):
         return f"{said[0]}: the remarks say why." if said else None
-    out_s, whole_s = left_out_s(ran)
-    said.append(f"{out_s / whole_s:.0%} of the time {lost_to(ran)}")
+    said.append(f"{left_out_share(ran):.0%} of the time {lost_to(ran)}")
     return f"{'; '.join(said)}: these numbers say little about the system."
 
 
 def mostly_disturbed(result: Result) -> bool:
     """Whether so much of the time was left out that the numbers say little."""
-    out_s, whole_s = left_out_s(list(summary.trials(result)))
-    return out_s > HEADLINE_SHARE * whole_s
+    return left_out_share(summary.trials(result)) > HEADLINE_SHARE
 
 
 def lost_to(ran: Sequence[Trial]) -> str:
@@ -98,12 +98,6 @@ def in_short(result: Result) -> str | None:
     if whole_s and not sentences(result):
         return f"The machine was quiet: {numbers.percent(out_s / whole_s)} of the trials' time was left out."
     return None
-
-
-def left_out_s(trials: Sequence[Trial]) -> tuple[float, float]:
-    """Of the time of those trials whose time was divided: what does not count, and all."""
-    divided = [(trial.duration_s, trial.counted.seconds) for trial in trials if trial.counted is not None]
-    return sum(max(0.0, whole - counted) for whole, counted in divided), sum(whole for whole, _ in divided)
 
 
 def taken_us(trials: Sequence[Trial]) -> Counter[tuple[int, str]]:
@@ -159,10 +153,10 @@ def _left_out(ran: Sequence[Trial]) -> Iterator[str]:
     out_s, whole_s = left_out_s(ran)
     if out_s > NOISY_LEFT_OUT * whole_s:
         times = f"{numbers.time_s(out_s)} of the {numbers.time_s(whole_s)}"
-        yield (
-            f"{times} of all trials ({out_s / whole_s:.0%}) were left out, since cores were away "
-            f"({takers(ran)})."
-        )
+        away_s = taken_us(ran).total() / US_PER_S
+        away = f"slices around {numbers.time_s(away_s)} in which cores were away ({takers(ran)})"
+        around = f": {away}, whole and with those behind them" if away_s else ""
+        yield f"{times} of all trials ({out_s / whole_s:.0%}) were left out{around}."
 
 
 def _repeated(result: Result, ran: Sequence[Trial]) -> Iterator[str]:

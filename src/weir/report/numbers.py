@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 NONE = "–"
 ARROWS = {"left-to-right": "→", "right-to-left": "←"}
 """By direction."""
@@ -52,15 +54,18 @@ def change(ratio: float) -> str:
 
 _NEARLY_ALL = 0.995
 """From here on two digits are those of the whole."""
+_ALL_BUT_SOME = 0.9995
+"""From here on three, too."""
 
 
 def share(ratio: float | None) -> str:
-    """ "0", "0.5 %", "0.0013 %": a loss ratio; exactly zero is written as 0."""
+    """ "0", "0.5 %", "0.0013 %": a loss ratio. Only zero is "0", and less than all is never "100 %"."""
     if ratio is None:
         return NONE
     if _NEARLY_ALL <= ratio < 1:
-        return f"{ratio:.1%}".replace("%", " %")
-    return "0" if ratio == 0 else f"{ratio * 100:.{3 if ratio == 1 else 2}g} %"
+        return f"{ratio:.1%}".replace("%", " %") if ratio < _ALL_BUT_SOME else "above 99.9 %"
+    digits = f"{ratio * 100:.{3 if ratio == 1 else 2}g}"
+    return "0" if ratio == 0 else f"{Decimal(digits):f} %"
 
 
 def percent(ratio: float | None) -> str:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from weir.report import Format
 from weir.report.data_formats import written
-from weir.report.hdr_histogram import Recorded, recorded
+from weir.report.hdr_histogram import Recorded, no_delays, recorded
 from weir.report.sections import Cell, CsvTable
 from weir.results.result import Case, Result, Setup
 
@@ -140,4 +140,4 @@ def _rows(result: Result) -> Iterator[dict[str, Cell]]:
             yield place | found
 
 
-CSV = Format("percentiles", ".percentiles.csv", as_csv)
+CSV = Format("percentiles", ".percentiles.csv", as_csv, no_delays)

@@ -15,7 +15,7 @@ from importlib import import_module
 from rich.console import RenderableType
 
 from weir.procedures import PROCEDURES
-from weir.report import doubts, noise
+from weir.report import doubts, noise, summary
 from weir.report.page.markup import Child
 from weir.results.result import Result
 
@@ -27,6 +27,7 @@ LETTERS = "Flags"
 TESTER_ALONE = "The tester alone"
 """Of those that say what it can do without a system under test."""
 
+EXPLAIN = "`weir explain RUN` names what limits each case, with its evidence"
 FINDINGS_MOST = 2
 """Sentences on what was found, in the executive summary."""
 
@@ -99,7 +100,9 @@ class Section:
 
 def sections(result: Result) -> list[Section]:
     """Of all procedures that the result has something of, in their order. Others are not loaded."""
-    return [_section(one.name) for one in PROCEDURES if one.every_run or _has(result, one.name)]
+    return [
+        _section(one.name) for one in PROCEDURES if one.every_run or _has(result, one.name, one.of_labs_with)
+    ]
 
 
 def leading(result: Result) -> list[Section]:
@@ -123,11 +126,13 @@ def executive_summary(result: Result) -> list[str]:
     found = [[*section.findings(result)] for section in told]
     said = [some[0] for some in found if some] + [one for some in found for one in some[1:]]
     machine = noise.in_short(result) if noise.headline(result) is None else None
-    ends = [one for one in (machine, doubts.next_step(result)) if one is not None]
+    ends = [one for one in (machine, next_step(result)) if one is not None]
     return [*said[:FINDINGS_MOST], *ends]
 
 
-def _has(result: Result, name: str) -> bool:
+def _has(result: Result, name: str, of_labs_with: str) -> bool:
+    if of_labs_with:
+        return bool(result.spec.get(of_labs_with))
     cases = (case for _, case in result.cases())
     return any(name in case.records or getattr(case, name, None) is not None for case in cases)
 
@@ -137,3 +142,39 @@ def _section(name: str) -> Section:
     found = import_module(f"weir.procedures.{name}.section").SECTION
     assert isinstance(found, Section)
     return found
+
+
+def next_step(result: Result) -> str | None:
+    """What to do now: first what keeps the numbers from being used, then what explains them. None: nothing
+    that the result tells."""
+    kinds = {doubt.kind for doubt in doubts.doubts(result)}
+    every = [case for _, case in result.cases()]
+    if not every:
+        return "Next: `weir doctor` says what this machine lacks." if summary.refusals(result) else None
+    missed = any(verdict.outcome == "missed" for case in every for verdict in case.verdicts)
+    bound = any(row.throughput.tester_bound for row in summary.rows(result))
+    on_hosts = result.campaign is not None and result.campaign.shared is not None
+    on = " --on …" if on_hosts else ""
+    busy = "`weir doctor` names what disturbs cores here; run it again when they are free"
+    steps = (
+        (noise.mostly_disturbed(result), busy),
+        (
+            summary.left_out(result) is not None,
+            f"`weir run --resume {result.id}{on}` measures what was left out",
+        ),
+        (
+            result.finished_at is None or result.interrupted,
+            "run it again to its end; what had not finished is missing, or was not measured again",
+        ),
+        ("D" in kinds, busy),
+        (bool(kinds & {"X", "I"}), "the reasons under Read with care say why some cases have no rate"),
+        (missed and bool(summary.goals(result)), EXPLAIN),
+        ("L" in kinds, "raise `time_limit_s` where the search ran out of time (L)"),
+        (
+            bool(kinds & {"U", "contradicted"}),
+            "repeat before you quote rates that are unsteady (U) or that a trial contradicts",
+        ),
+        (bound, "give the tester more cores where it was the limit (T); the system may carry more"),
+        (bool(summary.goals(result)), EXPLAIN),
+    )
+    return next((f"Next: {what}." for applies, what in steps if applies), None)

@@ -234,7 +234,8 @@ LEFT_OUT_NAMED = 4
 
 
 def left_out(result: Result) -> str | None:
-    """ "7 of 12 points (a case in one round) were left out: direct PVP 64, 2 of 3 rounds; …"; None: none."""
+    """ "7 of 12 points (a case in one round) were left out: direct PVP 64, 2 of 3 rounds; …"; None: none. Of
+    one host's part of a campaign: what nobody has measured."""
     campaign = result.campaign
     if campaign is None or not campaign.left_out:
         return None
@@ -250,7 +251,8 @@ def left_out(result: Result) -> str | None:
         if campaign.budget_s and not result.interrupted
         else ""
     )
-    points = f"{campaign.left_out_points} of {campaign.points} points (a case in one round)"
+    whose = " of the campaign over all hosts" if campaign.shared is not None else ""
+    points = f"{campaign.left_out_points} of {campaign.points_of_all} points{whose} (a case in one round)"
     return f"{points} were left out{why}: {'; '.join([*named, *more])}"
 
 

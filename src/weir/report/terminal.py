@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from weir.report import Format, blocks, doubts, noise, summary
+from weir.report import Format, blocks, doubts, legend, noise, summary
 from weir.report.sections import HOW_TO_READ, LETTERS, TESTER_ALONE, Note, executive_summary, kind, sections
 from weir.results.result import Result
 
@@ -83,7 +83,7 @@ def _brief(result: Result) -> Iterator[RenderableType]:
     """A line for each kind of remark, what the numbers rest on, and where the rest is."""
     every = [*_own(result), *(note for section in sections(result) for note in section.notes(result))]
     refused, care, noisy, rests = every[:4]
-    marks, said = zip(*doubts.counted(result), strict=True) if care.sentences else ((), ())
+    marks, said = zip(*legend.counted(result), strict=True) if care.sentences else ((), ())
     yield from blocks.listed(care.title, said, care.style, marks)
     yield from blocks.listed(refused.title, refused.sentences, refused.style)
     yield from blocks.listed(noisy.title, noisy.sentences[:1], noisy.style)

@@ -102,7 +102,18 @@ class CallCapacity(Record):
     """None: none was found; `why` says why."""
     upper_cps: float | None = None
     """The lowest rate found too high."""
+    tester_limited: bool = False
+    """It was too high for the caller, not for the functions: they may carry more than `rate_cps`. Absent in
+    older results."""
+    out_of_time: bool = False
+    """The two are further apart than was asked for. Absent in older results."""
     why: str | None = None
     """Also what is to be known of a rate that was found."""
     trials: int = 0
     seconds: float = 0.0
+
+    @property
+    def rate(self) -> str:
+        """ "212 calls/s"; "≥ 212 calls/s" where no rate was found too high for the functions."""
+        bound = "≥ " if self.upper_cps is None or self.tester_limited else ""
+        return f"{bound}{self.rate_cps:.0f} calls/s" if self.rate_cps is not None else "none"

@@ -45,7 +45,8 @@ class CampaignRecord(Record):
     rounds: int
     """Planned of each case."""
     points: int
-    """Planned in all, without those that this machine cannot run."""
+    """Planned in all, without those that this machine cannot run; of one host's part of a campaign over
+    several: those that it measured."""
     seed: int | None = None
     """Of the random order within each round; None: there and back."""
     budget_s: float | None = None
@@ -61,6 +62,11 @@ class CampaignRecord(Record):
     def left_out_points(self) -> int:
         """How many points are missing."""
         return sum(one.left_out for one in self.left_out)
+
+    @property
+    def points_of_all(self) -> int:
+        """What `left_out` is a part of: this run's points, or those of the campaign over several hosts."""
+        return self.points if self.shared is None else self.shared.points
 
 
 class RoundDelay(Record):
@@ -78,6 +84,9 @@ class RoundDelay(Record):
 class CaseRound(Record):
     """What one round measured of a case. Its trials are the case's own, in order of the rounds."""
 
+    round: int | None = None
+    """Which one, from 0; from the planned ones' number on: measured once more. Absent in results of older
+    versions: the first that is free."""
     throughput: list[Throughput] = []
     """One for each search goal."""
     trials: int = 0

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from weir.base.record import Record
 from weir.results.delay import Latency
-from weir.results.trial import AreaLoad, Drop
+from weir.results.loads import AreaLoad
+from weir.results.trial import Drop
 
 
 class ConnectionLedger(Record):

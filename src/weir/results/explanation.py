@@ -34,7 +34,7 @@ class Limit(Record):
     """stage: a function on a full core. ports: what its area needs to receive and send. queue: too short for
     bursts, no core is full. switch: its thread, or the way there. kernel: its receive path, on a full core.
     program: one of the user's does not take what waits for it. tester, link. own-stall: a function lets
-    packets wait, now and then. host-stall: the host took a core away for a moment; oversubscription: for a
+    packets wait, now and then. host-stall: others had a core for a moment; oversubscription: for a
     good part of the time. decision: a function drops by its rules. nothing: all was carried. unknown: the
     evidence does not do."""
     name: str
@@ -110,6 +110,8 @@ class CaseExplanation(Record):
     offered_pps: float | None = None
     purpose: str | None = None
     """What that trial was for."""
+    not_used: list[str] = []
+    """Why that trial was not used: only where all that could be explained were invalid."""
     limit: Limit
     evidence: list[Evidence] = []
     areas: list[AreaFigures] = []

@@ -58,7 +58,11 @@ class LossStep(Record):
     """Of the maximum rate."""
     load_pps: float
     loss_ratio: float | None
-    """None: no valid trial."""
+    """Of all its frames, as the RFC asks; None: no valid trial."""
+    left_out_share: float = 0.0
+    """Of its time: in which another program or the host had a core."""
+    counted_loss_ratio: float | None = None
+    """Of the frames of the rest of its time; None: none of it was left out, or in older results."""
     why: str | None = None
 
 

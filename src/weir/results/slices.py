@@ -15,6 +15,8 @@ DISTURBED_SHARE = 0.5
 """Of the time of trials: with more left out, since others had a core, what rests on them is disturbed."""
 HOST, SLOWED = "host", "slowed"
 """Had a core, as trials record it, without being a program here."""
+ENDED = "ended program"
+"""One that nobody knows any more."""
 SLOWED_HOW = "slowed by a neighbour or a lower clock"
 _THREAD = re.compile(r" \((\d+)\)$")
 
@@ -103,6 +105,8 @@ def takers(left_out: Iterable[LeftOut], until_us: float) -> dict[tuple[int, str]
 
 def named(program: str, threads: Collection[str]) -> str:
     """ "the host", "python (4711)", "603 threads called python"."""
+    if len(threads) > 1 and program == ENDED:
+        return f"{len(threads):,} programs that have ended"
     if len(threads) > 1:
         return f"{len(threads):,} threads called {program}"
     return {HOST: "the host"}.get(program, program) + "".join(f" ({thread})" for thread in threads)

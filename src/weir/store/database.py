@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The store's database: where it lies, which version it has, what to do when it cannot be read."""
+"""The store's database: which version its tables have, and its runs by their ids."""
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import sys
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from sqlalchemy import (
     Connection,
@@ -22,24 +20,30 @@ from sqlalchemy import (
     inspect,
     select,
 )
-from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 from sqlalchemy.pool import StaticPool
 
-from weir.base.error import USAGE, WeirError
-from weir.store.files import data_folder, forbidden, give, make_folder
+from weir.base.error import USAGE
+from weir.store.connection import (
+    IMMUTABLE,
+    NoStoreError,
+    StoreError,
+    default_location,
+    engine_of,
+    explained,
+    is_file,
+    may_change,
+    no_room,
+    no_store,
+    stamp,
+    url_of,
+)
 from weir.store.tables import SCHEMA_VERSION, Base, RunRow, SchemaRow
 
 LISTED = 5  # newest runs that a message names
-BUSY_TIMEOUT_S = 30
 COPIED_BYTES_MAX = 1 << 29
 _LOCK = 0x57656972  # "Weir": any number that others do not use
-_BUSY_PAUSE_S = 0.02
-
-
-class StoreError(WeirError):
-    """The store cannot be used; says which, why, and what to do."""
 
 
 class UnknownRunError(StoreError):
@@ -49,37 +53,36 @@ class UnknownRunError(StoreError):
     located = True
 
 
-class NoStoreError(StoreError):
-    """There is nothing to read."""
-
-    exit_code = USAGE
-
-
-def default_location() -> str:
-    """$WEIR_STORE (a file or a database URL), or results.db in the user's data directory."""
-    return os.environ.get("WEIR_STORE") or str(data_folder() / "results.db")
-
-
 def open_database(
-    location: str | Path, *, reading: bool = False, changing: bool = True
+    location: str | Path, *, reading: bool = False, changing: bool = True, making: bool = True
 ) -> tuple[Engine, str]:
     """An engine for a file or URL, with the tables made where there are none, and its name for messages.
 
     Tables of an older Weir are brought up to date first. `reading`: nothing else is made or changed; where
-    that may not be written, or not `changing`, a copy in memory is brought up to date. StoreError if it is
-    no database, of a newer Weir, or not to be reached; NoStoreError if there is nothing to read.
+    that may not be written, or not `changing`, a copy in memory is brought up to date. Without `making` a
+    file is not made. StoreError if it is no database, of a newer Weir, or not to be reached; NoStoreError if
+    there is nothing to read.
     """
-    url = _url(location)
+    url = url_of(location)
     name = url.render_as_string(hide_password=True) if "://" in str(location) else str(location)
-    engine = _engine(url, name, reading=reading)
+    if not making and is_file(url) and not Path(str(url.database)).exists():
+        raise no_store(name)
+    engine = engine_of(url, name, reading=reading)
     with explained(name):
-        found = _found_version(engine)
+        try:
+            found = _found_version(engine)
+        except OperationalError as error:
+            if not reading or not is_file(url) or not no_room(error):
+                raise
+            engine.dispose()
+            engine = engine_of(url, name, reading=True, log=False)
+            found = _found_version(engine)
         if reading and found is not None and found < SCHEMA_VERSION:
             engine.dispose()
-            if changing and _may_change(url):
+            if changing and may_change(url):
                 open_database(location)[0].dispose()
-                engine = _engine(url, name, reading=True)
-            elif not _is_file(url):
+                engine = engine_of(url, name, reading=True)
+            elif not is_file(url):
                 raise StoreError(f"{name}: written by an older Weir; `weir ls` brings it up to date")
             else:
                 engine = _copy_in_memory(Path(str(url.database)), name)
@@ -96,90 +99,6 @@ def open_database(
     return engine, name
 
 
-def _engine(url: URL, name: str, *, reading: bool) -> Engine:
-    """Its file is there, if it is one, and this user may use it. StoreError, NoStoreError."""
-    options: dict[str, Any] = {}
-    if _is_file(url):
-        path = Path(str(url.database)).absolute()
-        try:
-            url = _read_only(url, name) if reading else _made(url)
-            if not os.access(path, os.R_OK if reading else os.R_OK | os.W_OK, effective_ids=True):
-                raise PermissionError
-        except PermissionError as error:
-            advice = (
-                "let {owner} hand over a run (`weir export RUN -o FILE`), " if reading else ""
-            ) + "or choose another store with --store or $WEIR_STORE"
-            raise StoreError(forbidden(path, name, "read" if reading else "written to", advice)) from error
-        except OSError as error:
-            raise StoreError(f"{name}: {error.strerror}; choose another place with --store") from error
-    elif reading and url.get_backend_name() == "postgresql":
-        options["connect_args"] = {"options": "-c default_transaction_read_only=on"}
-    try:
-        engine = create_engine(url, **options)
-    except (NoSuchModuleError, ModuleNotFoundError) as error:
-        raise StoreError(
-            f"{name}: no driver for this kind of database ({error}); install it: "
-            "`pip install 'weir[postgresql]'`"
-        ) from error
-    if engine.dialect.name == "sqlite":
-        event.listen(engine, "connect", _sqlite_reading if reading else _sqlite_options)
-    return engine
-
-
-def _is_file(url: URL) -> bool:
-    """One of SQLite, by its path."""
-    named = url.database or ":memory:"
-    return url.drivername.startswith("sqlite") and not named.startswith((":memory:", "file:"))
-
-
-def stamp(location: str | Path | None) -> tuple[int, ...]:
-    """Another one after a file's store was written to; of a server, which tells itself, always the same."""
-    url = _url(location or default_location())
-    if not _is_file(url):
-        return ()
-    path = Path(str(url.database)).absolute()
-    found = []
-    for one in (path, path.with_name(f"{path.name}-wal")):
-        with suppress(OSError):
-            known = one.stat()
-            found += [known.st_ino, known.st_size, known.st_mtime_ns]
-    return tuple(found)
-
-
-def _made(url: URL) -> URL:
-    """Its file is there, and the user's; SQLite fills it. OSError."""
-    path = Path(str(url.database))
-    make_folder(path.parent)
-    with suppress(FileExistsError):
-        path.touch(exist_ok=False)
-        give(path)
-    return url
-
-
-def _read_only(url: URL, name: str) -> URL:
-    """Whoever may read the file may read the store, and leaves nothing beside it.
-
-    While somebody writes there is a log beside it. Without one SQLite would make one, so it is told that
-    the file does not change.
-    """
-    path = Path(str(url.database)).absolute()
-    try:
-        path.stat()
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise NoStoreError(f"there is no store at {name}; `weir run LAB` makes one") from error
-    log = path.with_name(f"{path.name}-wal")
-    how = {"mode": "ro"} if log.exists() and log.stat().st_size else {"immutable": "1"}
-    return URL.create(url.drivername, database=path.as_uri(), query={**how, "uri": "true"})
-
-
-def _may_change(url: URL) -> bool:
-    """Whoever may write the file and beside it; a server says so itself."""
-    if not _is_file(url):
-        return True
-    path = Path(str(url.database)).absolute()
-    return all(os.access(one, os.W_OK, effective_ids=True) for one in (path, path.parent))
-
-
 def _copy_in_memory(path: Path, name: str) -> Engine:
     """Brought up to date there: who may only read leaves the file as it is. StoreError: it is too big."""
     if path.stat().st_size > COPIED_BYTES_MAX:
@@ -188,7 +107,7 @@ def _copy_in_memory(path: Path, name: str) -> Engine:
             " do it: any command of theirs, such as `weir ls`, does"
         )
     copy = sqlite3.connect(":memory:", check_same_thread=False)
-    source = _engine(_url(path), name, reading=True)
+    source = engine_of(url_of(path), name, reading=True)
     with source.connect() as connection:
         connection.connection.driver_connection.backup(copy)  # type: ignore[union-attr]
     source.dispose()
@@ -240,75 +159,24 @@ def _migrate(connection: Connection, found: int, name: str) -> None:
     command.upgrade(config, str(SCHEMA_VERSION))
 
 
-@contextmanager
-def explained(name: str) -> Iterator[None]:
-    """Turns the database's errors into StoreError."""
-    try:
-        yield
-    except DBAPIError as error:
-        reason = str(error.orig).splitlines()[0] if str(error.orig) else type(error.orig).__name__
-        fix = "check the place and its permissions"
-        if "not a database" in reason or "malformed" in reason:
-            fix = "the file is damaged or no Weir store: move it away, or choose another with --store"
-        elif "locked" in reason:
-            fix = "another program holds it: wait for it to end"
-        elif ("disk" in reason and "full" in reason) or "No space left" in reason:
-            fix = "make room on the disk"
-        elif "connection" in reason and "://" in name:
-            fix = "is the server there, and may this user use the database?"
-        raise StoreError(f"{name}: {reason}; {fix}") from error
-
-
-def _url(location: str | Path) -> URL:
-    text = str(location)
-    if "://" not in text:
-        return URL.create("sqlite", database=text)
-    try:
-        return make_url(text)
-    except ArgumentError as error:
-        raise StoreError(f"{text}: expected a file or a database URL like postgresql+psycopg://…") from error
-
-
-def _sqlite_options(connection: Any, _record: object) -> None:
-    """What is committed survives a kill; readers do not wait for a writer."""
-    if not isinstance(connection, sqlite3.Connection):
-        return
-    connection.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_S * 1000}")
-    _write_ahead(connection)
-    connection.execute("PRAGMA synchronous=NORMAL")
-    connection.execute("PRAGMA foreign_keys=ON")
-
-
-def _sqlite_reading(connection: Any, _record: object) -> None:
-    """Nothing is changed."""
-    if isinstance(connection, sqlite3.Connection):
-        connection.execute(f"PRAGMA busy_timeout={BUSY_TIMEOUT_S * 1000}")
-
-
-def _write_ahead(connection: sqlite3.Connection) -> None:
-    """SQLite does not wait where two make this change of a new file at once, whatever the busy time-out."""
-    deadline = time.monotonic() + BUSY_TIMEOUT_S
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode=WAL")
-            return
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
-                raise
-        time.sleep(_BUSY_PAUSE_S)
-
-
 class Database:
     """An open store, without the shapes of results: those take long to import, and lists need none."""
 
     def __init__(
-        self, location: str | Path | None = None, *, reading: bool = False, changing: bool = True
+        self,
+        location: str | Path | None = None,
+        *,
+        reading: bool = False,
+        changing: bool = True,
+        making: bool = True,
     ) -> None:
-        """`reading`: nothing is made, and NoStoreError says that there is no store; without `changing` tables
-        of an older Weir stay as they are, too."""
-        self._engine, self.name = open_database(
-            location or default_location(), reading=reading, changing=changing
-        )
+        """`reading`, or without `making`: none is made, and NoStoreError says that there is no store; without
+        `changing` tables of an older Weir stay as they are, too."""
+        location = location or default_location()
+        self._stamp = stamp(location)
+        self._engine, self.name = open_database(location, reading=reading, changing=changing, making=making)
+        self._immutable = IMMUTABLE in self._engine.url.query
+        self._location = location
 
     def __enter__(self) -> Self:
         return self
@@ -325,12 +193,24 @@ class Database:
     @contextmanager
     def session(self, *, writing: bool = False) -> Iterator[Session]:
         """Whose errors are StoreError; `writing`: committed when the body ends, or nothing of it is."""
-        with explained(self.name), Session(self._engine) as session:
+        with self._unchanged(), explained(self.name), Session(self._engine) as session:
             if writing:
                 with session.begin():
+                    if self._engine.dialect.name == "sqlite":  # what it reads is so until it has written
+                        session.connection().exec_driver_sql("BEGIN IMMEDIATE")
                     yield session
             else:
                 yield session
+
+    @contextmanager
+    def _unchanged(self) -> Iterator[None]:
+        """What is read without locks is right only of a file that nobody writes to; nor is it damaged where
+        it looks so."""
+        try:
+            yield
+        finally:
+            if self._immutable and stamp(self._location) != self._stamp:
+                raise StoreError(f"{self.name}: somebody has written to it meanwhile: read it again")
 
     def run_of(self, session: Session, run_id: str) -> RunRow:
         """The row of a run; a beginning of the id will do if only one run has it. UnknownRunError."""
@@ -345,7 +225,11 @@ class Database:
         from weir.lab.problem import did_you_mean
 
         known = session.scalars(select(RunRow.id).order_by(RunRow.number.desc())).all()
+        if not known:
+            raise UnknownRunError(
+                f"{self.name}: has no run {run_id!r}, nor any other yet; `weir run LAB` makes one"
+            )
         raise UnknownRunError(
-            f"{self.name}: has no run {run_id!r}; expected one of {', '.join(known[:LISTED]) or 'none yet'}"
+            f"{self.name}: has no run {run_id!r}; expected one of {', '.join(known[:LISTED])}"
             + did_you_mean(run_id, known)
         )

@@ -23,7 +23,7 @@ from weir.base.record import fault_text
 from weir.base.words import counted
 from weir.results.document import NewerDocumentError
 from weir.results.result import Result
-from weir.store.database import StoreError
+from weir.store.connection import StoreError
 from weir.store.editing import check_tag
 from weir.store.files import write_binary
 from weir.store.rows import add_run, epoch_s
@@ -86,16 +86,17 @@ def read_import(
     """
     for tag in tags:
         check_tag(tag)
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise ImportFileError(f"{path}: is no file, and it is read twice; store it first, or name one with <")
     for _ in _runs(path, run_bytes_max):
         pass
     done = Imported()
     for result, own in _runs(path, run_bytes_max):
         with _in_part(done), store.session(writing=True) as session:
-            if session.scalar(select(RunRow.number).where(RunRow.id == result.id)) is not None:
-                done.there.append(result.id)
-            else:
+            there = session.scalar(select(RunRow.number).where(RunRow.id == result.id)) is not None
+            if not there:
                 add_run(session, result, sorted({*own, *tags}))
-                done.added.append(result.id)
+        (done.there if there else done.added).append(result.id)  # it is kept only now
     return done
 
 
@@ -219,8 +220,9 @@ def _result(content: str | bytes, where: str) -> Result:
     for what, name in (("id", result.id), ("lab", result.lab)):
         if not NAME.fullmatch(name):
             raise ImportFileError(f"{where}: {what} {name[:80]!r}: expected letters, digits and ._-")
-    if epoch_s(result.started_at) is None:
-        raise ImportFileError(f"{where}: started_at {result.started_at[:80]!r}: expected a time in RFC 3339")
+    for what, moment in (("started_at", result.started_at), ("finished_at", result.finished_at)):
+        if moment is not None and epoch_s(moment) is None:
+            raise ImportFileError(f"{where}: {what} {moment[:80]!r}: expected a time in RFC 3339")
     return result
 
 

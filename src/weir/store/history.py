@@ -31,17 +31,21 @@ class Point:
     """Median of its samples."""
     comparable: bool
     """Neither of a worse state of the machine, nor a bound."""
+    campaign: str | None
+    """Over several hosts, that the run is one host's part of."""
 
 
 _FINISHED = and_(RunRow.finished_s.is_not(None), RunRow.interrupted.is_(False), RunRow.started_s.is_not(None))
 
 
-def state(store: Database) -> tuple[int, int, float]:
+def state(store: Database) -> tuple[int, int, float, float]:
     """Another one after a finished run came or went: until then histories are as they were."""
-    wanted = select(func.count(), func.max(RunRow.number), func.max(RunRow.finished_s)).where(_FINISHED)
+    newest = func.max(RunRow.number), func.max(RunRow.finished_s)
+    # The number of a run that was removed is given out again.
+    wanted = select(func.count(), *newest, func.sum(RunRow.started_s + RunRow.finished_s)).where(_FINISHED)
     with store.session() as session:
-        count, newest, finished_s = session.execute(wanted).one()
-        return count, newest or 0, finished_s or 0.0
+        count, number, finished_s, all_s = session.execute(wanted).one()
+        return count, number or 0, finished_s or 0.0, all_s or 0.0
 
 
 def newest(store: Database, lab: str, most: int) -> list[int]:
@@ -71,6 +75,7 @@ def figures(store: Database, wanted: Selection, last: int) -> dict[Key, Sequence
             FigureRow.tester_bound,
             FigureRow.worse_state,
             RunRow.number,
+            RunRow.campaign,
         )
         .join(SetupRow, SetupRow.run == RunRow.number)
         .join(CaseRow, CaseRow.setup == SetupRow.number)
@@ -97,6 +102,7 @@ def figures(store: Database, wanted: Selection, last: int) -> dict[Key, Sequence
             )
             value = statistics.median(json.loads(row.samples))
             comparable = not (row.tester_bound or row.worse_state) and value > 0
-            point = Point(row.id, rfc3339(row.started_s) or "", row.weir or "", value, comparable)
+            began_at = rfc3339(row.started_s) or ""
+            point = Point(row.id, began_at, row.weir or "", value, comparable, row.campaign)
             found.setdefault(key, []).append(point)
     return {key: points[-last:] for key, points in found.items()}

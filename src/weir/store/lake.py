@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from weir.base.extras import install
 from weir.base.words import counted
 from weir.results.result import Case, Result, Setup, Trial
-from weir.store.database import StoreError
+from weir.store.connection import StoreError
 from weir.store.files import FileError, check_folder, remove_folders, write_binary
 from weir.store.listing import RunSummary
 from weir.store.store import Store
@@ -195,7 +196,7 @@ def _schemas() -> dict[str, pa.Schema]:
     try:
         import pyarrow as pa
     except ImportError as error:
-        raise NoParquetError("no library for Parquet: `pip install 'weir[parquet]'`") from error
+        raise NoParquetError(f"no library for Parquet: `{install('parquet')}`") from error
     text, number, count, truth = pa.string(), pa.float64(), pa.int64(), pa.bool_()
     case = {
         "run": text,

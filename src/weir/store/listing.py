@@ -9,12 +9,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import func, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from weir.results.upgrades import RESULT_VERSION
 from weir.store.database import Database
 from weir.store.selection import Selection
 from weir.store.tables import CaseRow, RunRow, SetupRow, TagRow, TrialFactRow
+from weir.store.writer import Unfinished, state_of
 
 ALL = Selection()
 
@@ -36,6 +37,8 @@ class RunSummary:
     """Cases, each in one round, that were planned and that it ended without."""
     host: str
     """Empty in results of older versions."""
+    campaign: str | None
+    """Over several hosts, of which this is one's part; `left_out_points` is of all of them. None: of none."""
     weir: str
     """Version that measured."""
     cases: int
@@ -43,6 +46,8 @@ class RunSummary:
     tags: tuple[str, ...] = ()
     unreadable: str | None = None
     """Why this Weir cannot read the run."""
+    unfinished: Unfinished | None = None
+    """What becomes of one that has not ended; None: it has."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +81,10 @@ class LabSummary:
     """When that began; RFC 3339, UTC; empty where it cannot be read."""
     finished: bool
     host: str
+    campaign: str | None
+    """Over several hosts, that its newest run is of; None: of none."""
+    parts: int
+    """Runs of that campaign, one a host; else 0."""
 
 
 def labs(store: Database) -> list[LabSummary]:
@@ -85,7 +94,10 @@ def labs(store: Database) -> list[LabSummary]:
         .group_by(RunRow.lab)
         .subquery()
     )
-    wanted = select(RunRow, grouped.c.runs).join(grouped, grouped.c.number == RunRow.number)
+    other = aliased(RunRow)
+    parts = select(func.count()).select_from(other).where(other.campaign == RunRow.campaign)
+    columns = (RunRow, grouped.c.runs, parts.scalar_subquery())
+    wanted = select(*columns).join(grouped, grouped.c.number == RunRow.number)
     with store.session() as session:
         return [
             LabSummary(
@@ -96,8 +108,10 @@ def labs(store: Database) -> list[LabSummary]:
                 started_at=rfc3339(row.started_s) or "",
                 finished=row.finished_s is not None,
                 host=row.host or "",
+                campaign=row.campaign,
+                parts=of_campaign,
             )
-            for row, count in session.execute(wanted.order_by(RunRow.number.desc()))
+            for row, count, of_campaign in session.execute(wanted.order_by(RunRow.number.desc()))
         ]
 
 
@@ -166,7 +180,9 @@ def _rows(session: Session, wanted: Selection, limit: int | None, skipped: int =
         RunRow.interrupted,
         RunRow.left_out_points,
         RunRow.host,
+        RunRow.campaign,
         RunRow.weir,
+        RunRow.writer,
     )
     newest = select(*columns).where(wanted.of_runs()).order_by(RunRow.number.desc())
     if not wanted.has_keys:
@@ -192,16 +208,21 @@ def _summary(row: Any, counted: tuple[int, int], tags: Sequence[str]) -> RunSumm
         interrupted=bool(row.interrupted),
         left_out_points=row.left_out_points or 0,
         host=row.host or "",
+        campaign=row.campaign,
         weir=row.weir or "",
         cases=counted[0],
         trials=counted[1],
         tags=tuple(tags),
         unreadable=unreadable,
+        unfinished=state_of(row),
     )
 
 
 def rfc3339(epoch_s: float | None) -> str | None:
-    """In UTC."""
+    """In UTC. None of what is no time, as somebody may have stored it."""
     if epoch_s is None:
         return None
-    return datetime.fromtimestamp(epoch_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    try:
+        return datetime.fromtimestamp(epoch_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (ValueError, OverflowError, OSError):
+        return None

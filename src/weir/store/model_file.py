@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from weir.base.record import fault_text
 from weir.results.document import NewerDocumentError
 from weir.results.model import MODEL_VERSION, ModelDocument
-from weir.store.database import StoreError
+from weir.store.connection import StoreError
 from weir.store.files import check_file, check_folder, data_folder, write_file
 
 OPTION = "--model"

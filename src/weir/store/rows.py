@@ -11,6 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from weir.results.result import Case, Result, Setup, Trial
+from weir.results.rounds import UNFINISHED
 from weir.results.soak import SoakInterval
 from weir.results.upgrades import parsed, upgraded
 from weir.store.tables import (
@@ -23,8 +24,7 @@ from weir.store.tables import (
     TrialFactRow,
     TrialRow,
 )
-
-UNFINISHED = "The run ended before this case was finished."
+from weir.store.writer import Writer
 
 
 def add_run(session: Session, result: Result, tags: Iterable[str]) -> None:
@@ -49,9 +49,9 @@ def add_run(session: Session, result: Result, tags: Iterable[str]) -> None:
                 session.add_all([interval_row(row.number, one) for one in case.soak.intervals])
 
 
-def run_row(result: Result) -> RunRow:
-    """Of a run that the store does not have."""
-    row = RunRow(id=result.id, lab=result.lab)
+def run_row(result: Result, writer: Writer | None = None) -> RunRow:
+    """Of a run that the store does not have. `writer`: who measures it."""
+    row = RunRow(id=result.id, lab=result.lab, writer=writer.text() if writer is not None else None)
     rewrite_run(row, result)
     return row
 
@@ -67,17 +67,19 @@ def rewrite_columns(row: RunRow, result: Result) -> None:
     """What repeats the document, but for its version."""
     row.started_s, row.finished_s = epoch_s(result.started_at), epoch_s(result.finished_at)
     row.quick, row.interrupted = result.quick, result.interrupted
-    row.left_out_points = result.campaign.left_out_points if result.campaign is not None else 0
+    campaign = result.campaign
+    row.left_out_points = campaign.left_out_points if campaign is not None else 0
+    row.campaign = campaign.shared.id if campaign is not None and campaign.shared is not None else None
     row.host, row.weir = result.fingerprint.host, result.fingerprint.versions.get("weir", result.weir)
 
 
 def epoch_s(moment: str | None) -> float | None:
-    """Of a time in RFC 3339, since 1970; None where it is none."""
+    """Of a time in RFC 3339, since 1970; None where it is none, or in UTC in no year from 1 to 9999."""
     try:
         found = datetime.fromisoformat(moment or "")
-    except ValueError:
+        return (found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
         return None
-    return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
 
 
 def setup_row(run: int, setup: Setup) -> SetupRow:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which runs of a store are meant: by their ids, and by lab, factor, time, host and tag."""
+"""Which runs of a store are meant: by their ids, and by lab, factor, time, host, campaign and tag."""
 
 from __future__ import annotations
 
@@ -24,12 +24,15 @@ _NONE = -1
 
 @dataclass(frozen=True)
 class Selection:
-    """All conditions hold together. Of several labs, hosts or ids one has to fit; of tags and factors all."""
+    """All conditions hold together. Of several labs, hosts, campaigns or ids one has to fit; of tags and
+    factors all."""
 
     runs: Sequence[int] = ()
     """Numbers of rows; none: all runs."""
     labs: Sequence[str] = ()
     hosts: Sequence[str] = ()
+    campaigns: Sequence[str] = ()
+    """Over several hosts, by their ids."""
     tags: Sequence[str] = ()
     factors: Mapping[str, str] = field(default_factory=dict)
     """Of COLUMNS, which one case of the run has all; or by dotted path in the resolved lab."""
@@ -47,6 +50,8 @@ class Selection:
             wanted.append(RunRow.lab.in_(self.labs))
         if self.hosts:
             wanted.append(RunRow.host.in_(self.hosts))
+        if self.campaigns:
+            wanted.append(RunRow.campaign.in_(self.campaigns))
         if self.since_s is not None:
             wanted.append(RunRow.started_s >= self.since_s)
         if self.until_s is not None:

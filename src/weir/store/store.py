@@ -6,6 +6,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
 
 from pydantic import ValidationError
 from sqlalchemy import delete, select
@@ -14,10 +16,11 @@ from sqlalchemy.orm import Session
 from weir.base.record import fault_text
 from weir.results.document import NewerDocumentError
 from weir.results.result import Case, MachineBest, Result, Setup, Trial
+from weir.results.rounds import UNFINISHED
 from weir.results.soak import SoakInterval
-from weir.store.database import Database, StoreError
+from weir.store.connection import StoreError
+from weir.store.database import Database
 from weir.store.rows import (
-    UNFINISHED,
     add_parts,
     add_trials,
     case_document,
@@ -33,32 +36,55 @@ from weir.store.rows import (
     version_of,
 )
 from weir.store.tables import CaseRow, FigureRow, RunRow, SetupRow, TrialRow
+from weir.store.writer import Unfinished, Writer, unfinished
 
 REMEMBERED_RUNS = 30  # newest runs that tell of the machine's best
 
 
+@dataclass(frozen=True)
+class UnfinishedRun:
+    """A campaign that has not ended."""
+
+    id: str
+    state: Unfinished
+    on_hosts: bool
+    """It measured one host's part of a campaign over several."""
+
+
 class Store(Database):
-    """A result store. Every method commits before it returns, and raises StoreError when that fails."""
+    """A result store. Every method commits before it returns, and raises StoreError when that fails.
+
+    A run may be removed while it is measured. Numbers of setups are given out again then, so each write looks
+    whether its setup is still of the run that it was given for.
+    """
+
+    def __init__(
+        self, location: str | Path | None = None, *, reading: bool = False, changing: bool = True
+    ) -> None:
+        super().__init__(location, reading=reading, changing=changing)
+        self._runs: dict[int, str] = {}
+        """By the number of a setup that this one has given out: its run's id."""
 
     def begin(self, result: Result) -> None:
         """A new run. Setups in `result` are not stored: add them as they come."""
         with self.session(writing=True) as session:
             if session.scalar(select(RunRow.number).where(RunRow.id == result.id)) is not None:
                 raise StoreError(f"{self.name}: has a run {result.id} already; give the new one another id")
-            session.add(run_row(result))
+            session.add(run_row(result, Writer.here()))
 
     def update(self, result: Result) -> None:
         """Rewrites what is known of a run itself (finished_at, seconds, interrupted …), not its setups."""
         with self.session(writing=True) as session:
-            rewrite_run(self.run_of(session, result.id), result)
+            rewrite_run(self._measured_run(session, result.id), result)
 
     def add_setup(self, run_id: str, setup: Setup) -> int:
         """A setup of a run; its number, for add_case. Cases in it are stored too."""
         with self.session(writing=True) as session:
-            row = setup_row(self.run_of(session, run_id).number, setup)
+            row = setup_row(self._measured_run(session, run_id).number, setup)
             session.add(row)
             session.flush()
             number = row.number
+        self._runs[number] = run_id
         for case in setup.cases:
             self.add_case(number, case)
         return number
@@ -66,14 +92,12 @@ class Store(Database):
     def update_setup(self, number: int, setup: Setup) -> None:
         """Rewrites what is known of a setup itself (bring_up_s, refused …), not its cases."""
         with self.session(writing=True) as session:
-            row = session.get(SetupRow, number)
-            if row is None:
-                raise StoreError(f"{self.name}: has no setup number {number}")
-            rewrite_setup(row, setup)
+            rewrite_setup(self._measured_setup(session, number), setup)
 
     def add_trial(self, setup: int, frame: str, mean_frame_bytes: float, trial: Trial) -> None:
         """A finished trial of a case that is still measured."""
         with self.session(writing=True) as session:
+            self._measured_setup(session, setup)
             row = self._open_case(session, setup, frame)
             if row is None:
                 case = Case(frame=frame, mean_frame_bytes=mean_frame_bytes, problem=UNFINISHED)
@@ -85,6 +109,7 @@ class Store(Database):
     def add_case(self, setup: int, case: Case) -> None:
         """A finished case; replaces what add_trial stored of it, and what earlier rounds found."""
         with self.session(writing=True) as session:
+            self._measured_setup(session, setup)
             session.execute(
                 delete(CaseRow).where(
                     CaseRow.setup == setup, CaseRow.frame == case.frame, CaseRow.finished.is_(True)
@@ -107,6 +132,7 @@ class Store(Database):
         The case counts as unfinished until add_case.
         """
         with self.session(writing=True) as session:
+            self._measured_setup(session, setup)
             row = self._open_case(session, setup, case.frame)
             if row is None:
                 row = CaseRow(setup=setup, frame=case.frame, finished=False, document="")
@@ -128,12 +154,14 @@ class Store(Database):
         with self.session(writing=True) as session:
             run = self.run_of(session, run_id)
             modernise(session, run)
+            run.writer = Writer.here().text()
             numbers = list(
                 session.scalars(
                     select(SetupRow.number).where(SetupRow.run == run.number).order_by(SetupRow.number)
                 )
             )
             session.execute(delete(CaseRow).where(CaseRow.setup.in_(numbers), CaseRow.finished.is_(False)))
+            self._runs |= dict.fromkeys(numbers, run.id)
         result = self.load(run_id)
         result.interrupted, result.finished_at = False, None
         self.update(result)
@@ -142,32 +170,33 @@ class Store(Database):
     def remove_case(self, setup: int, frame: str) -> None:
         """All that is stored of it: it is measured anew."""
         with self.session(writing=True) as session:
+            self._measured_setup(session, setup)
             session.execute(delete(CaseRow).where(CaseRow.setup == setup, CaseRow.frame == frame))
 
-    def unfinished_of(self, spec_sha256: str) -> str | None:
-        """The newest run of that lab, where it is a campaign that was killed or is still measured."""
-        wanted = select(RunRow.document).order_by(RunRow.number.desc()).limit(REMEMBERED_RUNS)
+    def unfinished_of(self, spec_sha256: str) -> UnfinishedRun | None:
+        """The newest run of that lab, where it is a campaign that has not ended."""
+        wanted = select(RunRow.document, RunRow.writer).order_by(RunRow.number.desc()).limit(REMEMBERED_RUNS)
         with self.session() as session:
-            documents = session.scalars(wanted).all()
-        for document in documents:
+            rows = session.execute(wanted).all()
+        for document, writer in rows:
             with suppress(ValueError, KeyError, TypeError):  # one that another Weir wrote
                 run = json.loads(document)
-                if run["spec_sha256"] == spec_sha256:
-                    killed = run["finished_at"] is None and not run["interrupted"] and run.get("campaign")
-                    return str(run["id"]) if killed else None
+                if run["spec_sha256"] != spec_sha256:
+                    continue
+                campaign = run.get("campaign")
+                if run["finished_at"] is not None or run["interrupted"] or not campaign:
+                    return None
+                on_hosts = campaign.get("shared") is not None
+                return UnfinishedRun(str(run["id"]), unfinished(writer), on_hosts)
         return None
 
-    def runs_of_campaign(self, campaign: str) -> list[str]:
-        """The runs, one a host, of a campaign over several hosts, by its id: the oldest first."""
-        wanted = select(RunRow.document).where(RunRow.document.contains(campaign)).order_by(RunRow.number)
-        found: list[str] = []
+    def runs_of_campaign(self, campaign: str, *, trials: bool = True) -> list[Result]:
+        """The runs, one a host, of a campaign over several hosts, by its id: the oldest first. `trials`: as
+        `load` has it."""
+        wanted = select(RunRow.id).where(RunRow.campaign == campaign).order_by(RunRow.number)
         with self.session() as session:
-            for document in session.scalars(wanted):
-                run = json.loads(document)
-                shared = (run.get("campaign") or {}).get("shared")
-                if shared is not None and shared["id"] == campaign:
-                    found.append(str(run["id"]))
-        return found
+            found = session.scalars(wanted).all()
+        return [self.load(one, trials=trials) for one in found]
 
     def reopen_soak(self, run_id: str) -> int:
         """The number of the setup whose soak goes on; its case is unfinished again. StoreError: no soak."""
@@ -181,7 +210,9 @@ class Store(Database):
             for row in rows:
                 if case_of(session, row, version_of(run.document)).soak is not None:
                     modernise(session, run)
+                    run.writer = Writer.here().text()
                     row.finished = False
+                    self._runs[row.setup] = run.id
                     return row.setup
         raise StoreError(f"{self.name}: run {run_id} is no soak; `weir soak LAB` makes one")
 
@@ -236,6 +267,29 @@ class Store(Database):
                 if same == (spec_sha256, cpu, cores) and whole:
                     found.append(float(run["seconds"]))
         return found
+
+    def _measured_run(self, session: Session, run_id: str) -> RunRow:
+        """Of what this one measures: by its whole id."""
+        row = session.scalar(select(RunRow).where(RunRow.id == run_id))
+        if row is None:
+            raise self._removed(run_id)
+        return row
+
+    def _measured_setup(self, session: Session, number: int) -> SetupRow:
+        row = session.get(SetupRow, number)
+        run_id = self._runs.get(number)
+        its = select(RunRow.id).where(RunRow.number == row.run) if row is not None else None
+        if row is None or its is None or run_id not in {None, session.scalar(its)}:
+            raise (
+                self._removed(run_id) if run_id else StoreError(f"{self.name}: has no setup number {number}")
+            )
+        return row
+
+    def _removed(self, run_id: str) -> StoreError:
+        return StoreError(
+            f"{self.name}: run {run_id} was removed while it was measured; what it finds from now on is kept"
+            " nowhere: measure it again, and remove only what has ended"
+        )
 
     @contextmanager
     def _as_written(self, what: str) -> Iterator[None]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from sqlalchemy import Double, ForeignKey, Text
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 5
 
 
 class Base(DeclarativeBase):
@@ -42,7 +42,11 @@ class RunRow(Base):
     interrupted: Mapped[bool | None]
     left_out_points: Mapped[int | None]
     host: Mapped[str | None] = mapped_column(index=True)
+    campaign: Mapped[str | None] = mapped_column(index=True)
+    """Over several hosts, each of which has a run of it; None: the run is of one machine alone."""
     weir: Mapped[str | None]
+    writer: Mapped[str | None] = mapped_column(Text)
+    """Its process, as store/writer.py writes it; of no document."""
 
 
 class TagRow(Base):

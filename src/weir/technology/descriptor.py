@@ -113,6 +113,8 @@ class Technology:
     joins_hosts: bool = False
     """Hosts can be at the ends of a chain: its steps join ports of kind `host` to its networks; where links
     are wires, those to hosts are veth pairs."""
+    spans: bool = False
+    """It joins ports on different hosts: a device between them is in the place of a port, or of a wire."""
     no_interface: str | None = "its ports are no interfaces of the kernel"
     """Why it cannot join an interface in another network namespace; None: it can, by a veth pair."""
     program_ports: tuple[PortKind, ...] = ()

@@ -36,4 +36,5 @@ TECHNOLOGY = Technology(
     program_ports=("program-virtio-user", "program-vhost-user", "program-memif"),
     functions_apart=True,
     joins_hosts=True,
+    spans=True,
 )

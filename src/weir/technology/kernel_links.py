@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Steps for kernel ports: namespaces, veth pairs, tap interfaces.
+"""Steps for kernel ports: namespaces, veth pairs, tap interfaces, wires to other hosts.
 
 weir-dp's end of a veth pair is "left" or "right" in the namespace of its node; the switch's end has the name
 of the port ("f1.left") in the switch's namespace. weir-dp's end has another MAC address than the port: the
@@ -9,6 +9,7 @@ kernel then drops what weir-dp has already got a copy of at its first look, inst
 from __future__ import annotations
 
 from weir.base.node import UNFINISHED_REFUSED, Port
+from weir.base.span import Span, SpanEnd
 from weir.base.step import Step
 from weir.base.topology import Link, Topology, switch_namespace
 
@@ -23,11 +24,19 @@ _QUIET = [
 
 
 def kernel_wires(topology: Topology) -> list[Step]:
-    """A veth pair for each wire between kernel ports: the tester's two sides, or a host and a function."""
-    pairs = [(link, topology.port(link.left), topology.port(link.right)) for link in topology.links]
+    """A veth pair for each wire between kernel ports: the tester's two sides, or a host and a function; and
+    devices to other hosts."""
+    spans = [found for link in topology.links if (found := topology.span_here(link)) is not None]
+    beyond = {span.link for span, _ in spans}
+    pairs = [
+        (link, topology.port(link.left), topology.port(link.right))
+        for link in topology.links
+        if link.index not in beyond
+    ]
     return [
         *namespaces(topology, with_switch=False),
         *(_wire(topology, link, left, right) for link, left, right in pairs if left.netns and right.netns),
+        *(span_step(topology, *found) for found in spans),
     ]
 
 
@@ -122,4 +131,36 @@ def tap(topology: Topology, port: Port, name: str) -> Step:
         },
         text=f"make tap interface {name} in {switch}",
         undo_text=f"delete tap interface {name}",
+    )
+
+
+def span_step(topology: Topology, span: Span, end: SpanEnd) -> Step:
+    """This part's end of it. `overhead_bytes`: by how much the MTU of the interface below must be greater."""
+    beyond = span.beyond(topology.host)
+    where = f"{end.interface} in {end.netns}"
+    if span.kind == "vxlan":
+        how = f"VXLAN {span.vni} from {end.address or 'this host'} to {beyond.address or beyond.host}"
+    else:
+        how = f"on {end.card}"
+    return Step(
+        kind="span",
+        name=f"span:{span.name}",
+        params={
+            "netns": end.netns,
+            "interface": end.interface,
+            "span": span.kind,
+            "link": span.name,
+            "host": end.host,
+            "beyond": beyond.host,
+            "local": end.address,
+            "remote": beyond.address,
+            "card": end.card,
+            "vni": span.vni,
+            "udp_port": span.udp_port,
+            "mtu_bytes": span.mtu_bytes,
+            "overhead_bytes": span.overhead_bytes,
+            "frame_bytes": span.frame_bytes,
+        },
+        text=f"make {where}, {how}, the wire to {beyond.host}",
+        undo_text=f"delete {end.interface}",
     )

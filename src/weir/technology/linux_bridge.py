@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from pydantic import Field
 
+from weir.base.node import ELSEWHERE
 from weir.base.step import Step
 from weir.base.topology import Link, Topology, switch_namespace, taps
 from weir.technology.descriptor import (
@@ -17,7 +18,7 @@ from weir.technology.descriptor import (
     Technology,
     no_jumbo_on_af_xdp,
 )
-from weir.technology.kernel_links import namespaces, tap, veth
+from weir.technology.kernel_links import namespaces, span_step, tap, veth
 
 # Of br_netfilter, for each network namespace its own; where that is loaded, a new namespace begins with 1.
 _BRIDGE_HOOKS = [f"net.bridge.bridge-nf-call-{tables}" for tables in ("iptables", "ip6tables", "arptables")]
@@ -37,7 +38,7 @@ def _steps(topology: Topology, options: LinuxBridgeOptions) -> list[Step]:
     """One two-port bridge for each link."""
     switch = switch_namespace(topology)
     plan = [*namespaces(topology, with_switch=True), _netfilter(topology, wanted=options.netfilter)]
-    for link in topology.links:
+    for link in topology.links_here():
         plan.append(
             Step(
                 kind="bridge",
@@ -53,6 +54,11 @@ def _steps(topology: Topology, options: LinuxBridgeOptions) -> list[Step]:
             )
         )
         for port in (topology.port(link.left), topology.port(link.right)):
+            if port.kind == ELSEWHERE:
+                found = topology.span_here(link)
+                assert found is not None
+                plan += [span_step(topology, *found), _bridge_port(switch, link, found[1].interface)]
+                continue
             if port.kind != "vm-tap":
                 plan += [veth(topology, port), _bridge_port(switch, link, port.name)]
                 continue
@@ -107,4 +113,5 @@ TECHNOLOGY = Technology(
     machine_port="vm-tap",
     functions_apart=True,
     joins_hosts=True,
+    spans=True,
 )

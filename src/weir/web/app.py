@@ -22,7 +22,7 @@ from weir.web import assets, links, query, view
 from weir.web.guard import Access, Guard
 from weir.web.live import Live
 from weir.web.page import Page
-from weir.web.pages import comparison, front, lab, model, run
+from weir.web.pages import campaign, comparison, front, lab, model, run
 from weir.web.reading import Reading
 
 Make = Callable[[Reading, Mapping[str, str], QueryParams], Page]
@@ -65,6 +65,7 @@ def application(
             route(links.FRONT, front.page),
             route(links.LABS + "{name:path}", lab.page),
             route(links.RUNS + "{name:path}", run.page),
+            route(links.CAMPAIGNS + "{name:path}", campaign.page),
             route(links.COMPARE, comparison.page),
             route(links.MODEL, model.page_of(model_path)),
             Route(links.DATA, data),

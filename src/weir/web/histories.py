@@ -62,9 +62,13 @@ def _histories(reading: Reading, lab: str) -> list[History]:
 
 
 def latest(found: Sequence[History]) -> list[History]:
-    """Those that the newest run has, in the order of the lab."""
+    """Those that the newest run has, or all runs of its campaign over hosts, in the order of the lab."""
     newest = max((one.points[-1] for one in found), key=lambda point: point.started_at, default=None)
     if newest is None:
         return []
-    there = [one for one in found if one.points[-1].run == newest.run]
+    there = [one for one in found if _same(one.points[-1], newest)]
     return sorted(there, key=lambda one: one.place)
+
+
+def _same(one: Point, other: Point) -> bool:
+    return one.run == other.run or (one.campaign is not None and one.campaign == other.campaign)

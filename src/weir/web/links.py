@@ -9,6 +9,7 @@ from urllib.parse import quote, urlencode
 FRONT = "/"
 LABS = "/labs/"
 RUNS = "/runs/"
+CAMPAIGNS = "/campaigns/"
 COMPARE = "/compare"
 DATA = "/data"
 DRAWN = "/drawn"
@@ -26,6 +27,11 @@ def lab(name: str, **query: str) -> str:
 def run(run_id: str, **query: str) -> str:
     """Its page."""
     return _page(RUNS, run_id, query)
+
+
+def campaign(name: str) -> str:
+    """The page of one over several hosts."""
+    return _page(CAMPAIGNS, name, {})
 
 
 def data(run_id: str) -> str:

@@ -20,7 +20,7 @@ from starlette.responses import StreamingResponse
 
 from weir.report import numbers
 from weir.report.summary import sizes
-from weir.store.database import StoreError
+from weir.store.connection import StoreError
 from weir.store.listing import RunSummary, TrialSummary
 from weir.store.progress import Progress, progress
 from weir.web.reading import Reading

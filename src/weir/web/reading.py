@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from weir.store import history
-from weir.store.database import StoreError, default_location, stamp
+from weir.store.connection import StoreError, default_location, stamp
 from weir.store.store import Store
 
 REMEMBERED = 64

@@ -64,19 +64,21 @@ def cell(of: History) -> Cell:
 
 
 def tables(found: Sequence[History], what: str | None = None) -> Iterator[Table]:
-    """Of the figures of one run, in its order; `what`: of that goal or delay alone."""
+    """Of the figures of one run, or of one a host, in their order; `what`: of that goal or delay alone."""
     chosen = [one for one in found if what in (None, one.series.what)]
     for goal in dict.fromkeys(one.series.what for one in chosen):
         some = [one for one in chosen if one.series.what == goal]
         frames = list(dict.fromkeys(one.series.frame for one in some))
+        hosts = {one.series.host for one in chosen}
+        chains: dict[str, list[History]] = {}
+        for one in some:
+            host = f" on {one.series.host}" if len(hosts) > 1 else ""
+            chains.setdefault(one.series.chain + host, []).append(one)
         yield Table(
             what=goal,
             unit=UNITS[some[0].series.unit],
             head=[sizes(frame) for frame in frames],
-            chains=[
-                (chain, _rows([one for one in some if one.series.chain == chain], frames))
-                for chain in dict.fromkeys(one.series.chain for one in some)
-            ],
+            chains=[(chain, _rows(those, frames)) for chain, those in chains.items()],
         )
 
 

@@ -51,6 +51,18 @@ def said(*, opened: Opened = BOOT, **changed: object) -> str:
     return " ".join(command_line({**PARAMS, **changed}, FILES, opened, "tcg"))
 
 
+def test_a_host_has_one_port_and_is_told_its_name_and_no_next_hop() -> None:
+    port = {"eth0_mac": "02:57:00:00:01:02", "eth0_next_hop": "", "eth0_interface": "f1.left"}
+    port |= {"eth0_socket": "", "eth0_primary": ""}
+    rest = {key: value for key, value in PARAMS.items() if not key.startswith(("left_", "right_"))}
+    line = " ".join(command_line(rest | port | {"node": "blue.2", "forwarder": "host"}, FILES, BOOT, "tcg"))
+    assert line.count("-device virtio-net-pci,") == 1
+    assert "tap,id=eth0,fd=11,vhost=off" in line
+    assert "netdev=eth0,mac=02:57:00:00:01:02,addr=0x10," in line
+    assert "weir.eth0=02:57:00:00:01:02 weir.hostname=blue-2" in line
+    assert "next_hop" not in line
+
+
 def test_ports_are_taps_at_fixed_places_without_offloads() -> None:
     line = said()
     assert "tap,id=left,fd=11,vhost=off" in line

@@ -310,16 +310,17 @@ def test_a_defect_of_weir_keeps_its_traceback() -> None:
         exits.reporting(failing)()
 
 
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EINTR])
 def test_what_the_machine_refuses_in_the_middle_is_said_without_a_traceback(
-    capsys: pytest.CaptureFixture[str],
+    number: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def failing() -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/run/weir/x")
+        raise OSError(number, os.strerror(number), "/run/weir/x")
 
     with pytest.raises(typer.Exit) as caught:
         exits.reporting(failing)()
     assert caught.value.exit_code == exits.ENVIRONMENT
-    assert capsys.readouterr().err.startswith("weir: /run/weir/x: No space left on device; ")
+    assert capsys.readouterr().err.startswith(f"weir: /run/weir/x: {os.strerror(number)}; ")
 
 
 def test_a_file_that_weir_did_not_look_for_is_a_defect_and_keeps_its_traceback() -> None:

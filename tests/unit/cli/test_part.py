@@ -57,6 +57,12 @@ def test_what_is_named_is_left_in_the_labs_order() -> None:
     assert all(way.lab.traffic.frames == ("64", "1518") for way in compared)
 
 
+def test_steps_are_those_variants_that_are_left() -> None:
+    whole = lab(variants={"a": {}, "b": {}, "c": {}}, steps=["a", "b", "c"], baseline=None)
+    left, _ = narrowed(whole, Part(["direct"], ["c", "a"]))
+    assert left.steps == ("a", "c")
+
+
 def test_ratios_refer_to_the_first_that_is_left_without_the_labs_baseline() -> None:
     left, _ = narrowed(lab(), Part(["ovs", "direct"]))
     assert left.baseline == "direct"
@@ -92,7 +98,7 @@ def test_what_the_lab_has_not_is_refused_before_anything_is_built(option: str, v
 
 
 def test_a_dry_run_says_what_would_be_measured_and_how_long_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("weir.cli.labfile.machine_cpus", lambda: (0, 1))
+    monkeypatch.setattr("weir.fabric.host.isolated.measuring_cpus", lambda: (0, 1))
     words = ["run", LAB, "--quick", "-t", "direct", "-t", "linux-bridge", "-c", "PVP", "--frame", "64"]
     done = runner.invoke(app, [*words, "--dry-run"])
     assert done.exit_code == 0
@@ -119,7 +125,7 @@ def test_a_dry_run_says_what_would_be_measured_and_how_long_it_takes(monkeypatch
 def test_a_dry_run_says_once_why_nothing_can_be_measured(
     monkeypatch: pytest.MonkeyPatch, whys: list[str | None], said: list[str]
 ) -> None:
-    monkeypatch.setattr("weir.cli.labfile.machine_cpus", lambda: (0, 1))
+    monkeypatch.setattr("weir.fabric.host.isolated.measuring_cpus", lambda: (0, 1))
     left = iter(whys)
     monkeypatch.setattr("weir.procedures.driver.refused", lambda _way, _chain: next(left))
     words = ["run", LAB, "--quick", "-t", "direct", "-t", "linux-bridge", "-c", "PVP", "--dry-run"]
@@ -129,7 +135,7 @@ def test_a_dry_run_says_once_why_nothing_can_be_measured(
 def test_the_time_expected_is_that_of_earlier_runs_of_the_same_lab_here(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("weir.cli.labfile.machine_cpus", lambda: (0, 1))
+    monkeypatch.setattr("weir.fabric.host.isolated.measuring_cpus", lambda: (0, 1))
     known, _ = Part(["direct"], None, ["PVP"], ["64"]).of(*compared_here(Path(LAB), quick=True))
     words = ["run", LAB, "--quick", "-t", "direct", "-c", "PVP", "--frame", "64"]
     words += ["--store", str(tmp_path / "s.db")]

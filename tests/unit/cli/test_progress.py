@@ -157,7 +157,15 @@ def test_the_count_of_trials_moves_during_a_search_and_nothing_is_estimated_befo
 
 @pytest.mark.parametrize(
     ("seconds", "said"),
-    [(3, "10 s"), (44, "40 s"), (58, "1 min"), (290, "5 min"), (7800, "2 h 10 min"), (7170, "2 h 0 min")],
+    [
+        (3, "5 s"),
+        (9, "10 s"),
+        (44, "40 s"),
+        (58, "1 min"),
+        (290, "5 min"),
+        (7800, "2 h 10 min"),
+        (7170, "2 h 0 min"),
+    ],
 )
 def test_an_estimate_has_no_digit_that_it_has_not(seconds: float, said: str) -> None:
     assert rough(seconds) == said

@@ -13,7 +13,6 @@ from typer.testing import CliRunner
 from tests.report.synthetic import result
 from weir.cli import exits
 from weir.cli.main import app
-from weir.cli.report import OF_DELAYS
 from weir.report import FORMATS, formats, render
 from weir.store.store import Store
 
@@ -75,7 +74,7 @@ def test_each_format_is_what_the_run_itself_would_have_written(store: str, tmp_p
     with Store(store) as database:
         loaded = database.load(OLD)
     for name, known in formats().items():
-        if name in OF_DELAYS:
+        if known.lacks(loaded):
             continue
         file = tmp_path / f"report{known.suffix}"
         assert said(OLD, "-o", str(file), store=store) == f"wrote {file}\n"
@@ -92,15 +91,21 @@ def test_it_says_on_stderr_that_a_file_is_being_written_and_nothing_where_it_pri
     assert runner.invoke(app, ["report", "--json", "--store", store]).stderr == ""
 
 
-@pytest.mark.parametrize("name", OF_DELAYS)
+@pytest.mark.parametrize("name", ["percentiles", "hgrm", "hlog"])
 def test_a_run_without_delays_gives_no_file_of_them_but_says_so(
     name: str, store: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "delays"
     done = runner.invoke(app, ["report", OLD, "-f", name, "-o", str(file), "--store", store])
     assert (done.exit_code, file.exists()) == (1, False)
-    assert f"run {OLD} has no delays" in done.stderr
+    assert f"run {OLD} cannot be shown as {name}: it measured no delays" in done.stderr
     assert "`measure: {latency: {}}` measures them" in done.stderr
+
+
+def test_a_run_without_procedures_of_rfc_2544_is_not_shown_as_one_that_found_nothing(store: str) -> None:
+    done = runner.invoke(app, ["report", OLD, "-f", "rfc2544", "--store", store])
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert "it has no RFC 2544 procedures; `weir rfc2544 LAB` runs them" in done.stderr
 
 
 def test_json_on_standard_output_is_the_result_alone(store: str) -> None:

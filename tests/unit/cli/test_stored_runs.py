@@ -22,7 +22,7 @@ from weir.cli.main import app
 from weir.cli.selecting import moment_s
 from weir.results.campaign import CampaignRecord, LeftOutRounds
 from weir.results.result import Result
-from weir.store.database import StoreError
+from weir.store.connection import StoreError
 from weir.store.exchange import ImportFileError, read_import
 from weir.store.rows import add_run
 from weir.store.store import Store
@@ -130,6 +130,12 @@ def test_a_run_that_its_budget_ended_is_marked_by_how_much_it_left_out(store: st
 )
 def test_filters_hold_together(words: list[str], found: list[str], store: str) -> None:
     assert listed(*words, store=store) == found
+
+
+def test_a_factor_that_no_case_and_no_lab_can_have_is_refused(store: str) -> None:
+    complaint = refusal("ls", "--factor", "tecnology=direct", store=store)
+    assert "no case and no lab has tecnology" in complaint
+    assert "(did you mean technology?)" in complaint
 
 
 def test_trials_are_listed_of_cases_that_have_the_factors(store: str) -> None:
@@ -270,6 +276,12 @@ def hostile(**changes: object) -> dict[str, object]:
         (lambda: packed(HEADER, hostile(lab="a/b")), "expected letters, digits"),
         (lambda: packed(HEADER, hostile(id="x\x1b[2J")), "expected letters, digits"),
         (lambda: packed(HEADER, hostile(started_at="<script>")), "expected a time in RFC 3339"),
+        (
+            lambda: packed(HEADER, hostile(started_at="0001-01-01T00:00:00+23:59")),
+            "expected a time in RFC 3339",
+        ),
+        (lambda: packed(HEADER, hostile(finished_at="9999-12-31T23:59:59-23:59")), "finished_at '9999"),
+        (lambda: packed(HEADER, hostile(finished_at="banana")), "finished_at 'banana': expected a time"),
         (lambda: packed(HEADER, hostile(version=99)), "a newer Weir wrote it"),
         (lambda: packed(HEADER, hostile(setups=3)), "no result of Weir"),
         (lambda: packed(HEADER, hostile(duration_s=float("nan"))), "NaN is no number of a result"),
@@ -325,3 +337,32 @@ def test_a_file_that_is_not_there_is_said(store: str) -> None:
     assert "/nonexistent: No such file or directory; expected a file of `weir export`" in refusal(
         "import", "/nonexistent", store=store
     )
+
+
+def test_commands_that_need_a_run_make_no_store(tmp_path: Path) -> None:
+    place = tmp_path / "results.db"
+    for words in (
+        ["rm", "nope", "--yes"],
+        ["tag", "v1", "nope"],
+        ["show", "nope"],
+        ["export", "nope", "-o", "x"],
+    ):
+        assert "there is no store at" in refusal(*words, store=str(place))
+    assert not place.exists()
+    Store(place).close()
+    assert "has no run 'nope', nor any other yet; `weir run LAB` makes one" in refusal(
+        "show", "nope", store=str(place)
+    )
+
+
+def test_a_run_that_may_be_measured_elsewhere_is_removed_only_where_that_is_asked_for(store: str) -> None:
+    with Store(store) as database, database.session(writing=True) as session:
+        row = database.run_of(session, OLD)
+        row.finished_s, row.interrupted, row.writer = None, False, None
+    complaint = runner.invoke(app, ["rm", OLD, "--yes", "--store", store])
+    assert complaint.exit_code == exits.FAILED
+    assert (
+        "stays: it is not finished, and may be measured elsewhere; --unfinished removes it"
+        in complaint.stdout
+    )
+    assert said("rm", OLD, "--yes", "--unfinished", store=store).endswith("1 run removed\n")

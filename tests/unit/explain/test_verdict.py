@@ -10,13 +10,11 @@ import pytest
 from rich.console import Console
 
 from weir.base.node import KernelFunction, ProgramFunction
-from weir.base.topology import Topology
 from weir.explain.text import show
 from weir.results.explanation import CaseExplanation, Explanation
 from weir.results.result import Ceiling, OffloadLoad
-from weir.results.slices import LeftOut
 
-from .made import OFFERED, area, explained, pmd, softirq, stall, stream, the_tester, topology, trial, verdict
+from .made import OFFERED, area, explained, stall, stream, the_tester, topology, trial, verdict
 
 FULL, HALF = 0.98, 0.5
 AHEAD_OF_F1 = {("tester.left", "tx_queue_full"): 300_000}
@@ -91,83 +89,6 @@ def test_long_polls_that_cannot_have_cost_the_packets_are_not_blamed() -> None:
     stalling = area("f1", 0.4, NAT, long_polls=3, long_cycles=3_000_000)
     found = explained(trial([*the_tester(), stalling, area("f2", 0.2, ACL)], AHEAD_OF_F1))
     assert found.limit.kind == "queue"
-
-
-def test_a_stall_of_the_host_during_which_the_packets_came() -> None:
-    areas = [*the_tester(), area("f1", HALF, NAT), area("f2", 0.2, ACL)]
-    found = explained(trial(areas, {("tester.left", "tx_queue_full"): 20_000}, stalls=[stall(1, 0.03)]))
-    assert verdict(found) == ("host-stall", "core 1")
-
-
-def test_a_core_that_the_host_has_for_a_good_part_of_the_time_is_oversubscribed() -> None:
-    areas = [*the_tester(), area("f1", FULL, NAT), area("f2", 0.2, ACL)]
-    found = explained(trial(areas, AHEAD_OF_F1, stalls=[stall(1, 0.25)]))
-    assert verdict(found) == ("oversubscription", "core 1")
-
-
-def taken(core: int, by: str, seconds: float) -> LeftOut:
-    return LeftOut(core=core, from_us=0, to_us=seconds * 1e6, by=by)
-
-
-def with_bridge_on_core_1() -> Topology:
-    """A kernel bridge works in the system calls of whoever sends: on cores of functions."""
-    return topology(network=True).model_copy(update={"switch_cores": (0, 1)})
-
-
-def test_the_program_that_took_a_core_away_is_named_and_not_a_bridge_which_does_not_poll() -> None:
-    areas = [*the_tester(), area("f1", FULL, NAT), softirq(0.2)]
-    had = [taken(1, "python (11983)", 0.6), taken(1, "host", 0.6), taken(1, "cron (7)", 0.01)]
-    found = explained(
-        trial(areas, AHEAD_OF_F1, stalls=[stall(1, 0.81)], left_out=had), built=with_bridge_on_core_1()
-    )
-    assert verdict(found) == ("oversubscription", "core 1")
-    assert found.limit.sentence == (
-        "Core 1 was taken away for 81% of the time: python (11983) had it for 600.0 ms, 1 more for less."
-    )
-    assert [row.value for row in found.evidence if row.what == "core 1: python (11983)"] == [600_000]
-
-
-def test_the_threads_of_a_program_that_took_a_core_away_are_named_as_one() -> None:
-    areas = [*the_tester(), area("f1", FULL, NAT), area("f2", 0.2, ACL)]
-    had = [taken(1, f"python of bob ({tid})", 0.2) for tid in (1, 2)] + [taken(1, "weir of bob (7)", 0.3)]
-    found = explained(trial(areas, AHEAD_OF_F1, stalls=[stall(1, 0.8)], left_out=had))
-    said = "2 threads called python of bob"
-    assert f"{said} had it for 400.0 ms, 1 more for less." in found.limit.sentence
-    assert [row.value for row in found.evidence if row.what == f"core 1: {said}"] == [400_000]
-
-
-def test_stalls_that_went_on_in_the_drain_are_no_more_than_all_of_the_time() -> None:
-    areas = [*the_tester(), area("f1", FULL, NAT)]
-    found = explained(trial(areas, AHEAD_OF_F1, stalls=[stall(1, 2.24)]))
-    assert "Core 1 was taken away for 100% of the time: " in found.limit.sentence
-    shares = [row.value for row in found.evidence if row.unit == "share"]
-    assert shares
-    assert max(shares) == 1
-
-
-def test_a_core_that_nobody_known_had_was_taken_by_the_host() -> None:
-    areas = [*the_tester(), area("f1", FULL, NAT), softirq(0.2)]
-    had = [taken(1, "host", 0.7), taken(1, "cron (7)", 0.01), taken(1, "slowed", 0.1)]
-    found = explained(
-        trial(areas, AHEAD_OF_F1, stalls=[stall(1, 0.8)], left_out=had), built=with_bridge_on_core_1()
-    )
-    assert "by the host: a hypervisor, or a program that was not recorded." in found.limit.sentence
-    assert [row.note for row in found.evidence if row.what == "core 1 slowed"] == [
-        "worked slower than at its best: a neighbour on its physical core, or a lower clock"
-    ]
-
-
-def test_a_switch_that_polls_on_a_taken_core_is_named() -> None:
-    polls = pmd(0.5).model_copy(update={"core": 1})
-    areas = [*the_tester(), area("f1", FULL, NAT), polls]
-    found = explained(trial(areas, AHEAD_OF_F1, stalls=[stall(1, 0.5)]), built=topology(network=True))
-    assert found.limit.sentence == "Core 1 was taken away for 50% of the time: the switch polls there too."
-
-
-def test_a_core_that_runs_nothing_of_the_trial_may_be_taken_away() -> None:
-    areas = [*the_tester(), area("f1", FULL, NAT), area("f2", 0.2, ACL)]
-    found = explained(trial(areas, AHEAD_OF_F1, stalls=[stall(3, 0.9)]))
-    assert verdict(found) == ("stage", "f1/nat")
 
 
 def test_the_switch_where_the_queue_into_it_overflows_and_no_function_is_full() -> None:

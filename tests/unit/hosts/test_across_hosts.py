@@ -15,11 +15,16 @@ from tests.waiting_hosts.campaign import wanted as asked
 from tests.waiting_hosts.host import LOST, WEIR, WaitingHost
 from tests.waiting_hosts.in_process import HeadKilledError, WaitingHosts
 from tests.waiting_hosts.program import setups
+from weir.hosts import messages
 from weir.hosts.transport import Heard, HostsError
-from weir.procedures.across_hosts import AcrossHosts, Wanted
-from weir.procedures.host_runs import rounds_measured as counts
-from weir.procedures.order import Key
+from weir.lab.ways import Key
+from weir.procedures import across_hosts
+from weir.procedures.across_hosts import AcrossHosts
+from weir.procedures.order import Budget
+from weir.procedures.wanted import Wanted
 from weir.results.result import Result
+from weir.results.rounds import rounds_done
+from weir.results.rounds import rounds_measured as counts
 from weir.store.store import Store
 
 OVS, BRIDGE = ("ovs", "PVP"), ("bridge", "PVP")
@@ -146,10 +151,94 @@ def test_a_host_of_another_revision_is_refused_and_the_others_measure(store: Sto
     assert counts(runs) == {(*OVS, "64"): 2, (*BRIDGE, "64"): 2}
 
 
+def test_a_host_that_waits_too_long_is_given_up_with_what_it_waits_for(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(across_hosts, "OFFERS_S", 0.1)
+    waits = "waits: weir run of pid 4711 has CPUs 0-1"
+    hosts = {"a": WaitingHost([OVS], waits=waits), "b": WaitingHost([OVS])}
+    runs, told = go(WaitingHosts(hosts), store, wanted(1, [OVS]))
+    assert f"a: given up: has offered nothing within 0 s; its last word: {waits}" in told.lines
+    assert counts(runs) == {(*OVS, "64"): 1}
+
+
 def test_where_all_hosts_are_of_another_revision_nothing_is_measured(store: Store) -> None:
     with pytest.raises(HostsError, match=r"no host can measure: a: has Weir 2\.0, and here it is 1\.0"):
         go(WaitingHosts({"a": WaitingHost([OVS, BRIDGE], weir="2.0")}), store, wanted(1))
     assert not stored(store)
+
+
+def test_what_a_host_measures_again_hides_no_point_that_was_not_measured(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hosts = {"a": WaitingHost([OVS], again=True)}
+    with monkeypatch.context() as patch:
+        patch.setattr(Budget, "fits", lambda budget, _setup: not budget._took_s)
+        runs, _ = go(WaitingHosts(hosts), store, asked(2, [OVS], budget_s=60))
+    assert len(loads(runs)) == 2  # a round, and the same once more
+    assert counts(runs) == {(*OVS, "64"): 1}
+    assert runs[0].campaign is not None
+    assert [(one.measured, one.left_out) for one in runs[0].campaign.left_out] == [(1, 1)]
+    again = WaitingHost([OVS])
+    runs, _ = go(WaitingHosts({"a": again}), store, wanted(2, [OVS], before=stored(store)))
+    assert [one.round for one in again.asked] == [1]
+    assert runs[0].campaign is not None
+    assert not runs[0].campaign.left_out
+
+
+def measured_by(runs: Sequence[Result]) -> dict[tuple[str, int], set[str]]:
+    """Of each technology and round: on which hosts."""
+    found: dict[tuple[str, int], set[str]] = {}
+    for run in runs:
+        assert run.campaign is not None
+        assert run.campaign.shared is not None
+        for (name, _, _), numbers in rounds_done([run]).items():
+            for number in numbers:
+                found.setdefault((name, number), set()).add(run.campaign.shared.host)
+    return found
+
+
+def test_what_a_host_has_begun_of_a_round_it_goes_on_with_after_the_head_was_killed(store: Store) -> None:
+    with pytest.raises(HeadKilledError):
+        go(WaitingHosts({name: WaitingHost([OVS, BRIDGE]) for name in "ab"}, killed_at=3), store, wanted(2))
+    had = measured_by(stored(store))
+    assert 0 < len(had) < 4
+    # The hosts are there in another order, so that the first one would be given the first point that is left.
+    hosts = {name: WaitingHost([OVS, BRIDGE]) for name in "ba"}
+    runs, _ = go(WaitingHosts(hosts), store, wanted(2, before=stored(store)))
+    found = measured_by(runs)
+    assert len(found) == 4
+    for number in range(2):
+        assert found["ovs", number] == found["bridge", number], found
+        assert len(found["ovs", number]) == 1
+
+
+def test_a_run_that_its_host_does_not_go_on_with_stays_as_it_was(store: Store) -> None:
+    go(WaitingHosts({"a": WaitingHost([OVS, BRIDGE], dies_at=2)}), store, wanted(2))
+    (before,) = stored(store)
+    before.finished_at, before.interrupted = "2020-01-01T00:00:00+00:00", True
+    store.update(before)
+    hosts = {"a": WaitingHost([OVS, BRIDGE], goes_on=False, dies_at=2)}
+    runs, _ = go(WaitingHosts(hosts), store, wanted(2, before=stored(store)))
+    old, new = runs
+    assert (old.id, old.finished_at, old.interrupted) == (before.id, before.finished_at, True)
+    assert old.setups == before.setups
+    assert new.id != old.id
+    assert counts(runs) == {(*OVS, "64"): 1, (*BRIDGE, "64"): 1}
+
+
+def test_a_run_that_is_longer_than_a_line_may_be_comes_to_its_host_in_pieces(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(messages, "PIECE_CHARACTERS", 500)
+    go(WaitingHosts({"a": WaitingHost([OVS, BRIDGE], dies_at=4)}), store, wanted(4))
+    host = WaitingHost([OVS, BRIDGE])
+    runs, _ = go(WaitingHosts({"a": host}), store, wanted(4, before=stored(store)))
+    assert len(host.pieces) > 5
+    assert max(len(one.text) for one in host.pieces) == 500
+    assert len(runs) == 1
+    assert counts(runs) == {(*OVS, "64"): 4, (*BRIDGE, "64"): 4}
+    assert len(set(loads(runs))) == 8
 
 
 @pytest.mark.long

@@ -10,6 +10,7 @@ from unittest.mock import MagicMock
 import pytest
 
 from weir.hosts import by_ray
+from weir.hosts.times import CLUSTER_HEAD_S
 from weir.hosts.transport import HostsError
 
 
@@ -44,9 +45,9 @@ def test_a_head_is_gone_when_it_was_out_of_reach_for_long_and_not_before(
         head = by_ray._Head(f"127.0.0.1:{port}")
         now_s = 100.0
         assert not head.gone()
-    now_s = 100 + by_ray.HEAD_S - 1
+    now_s = 100 + CLUSTER_HEAD_S - 1
     assert not head.gone()
-    now_s = 100 + by_ray.HEAD_S + 5
+    now_s = 100 + CLUSTER_HEAD_S + 5
     assert head.gone()
     with socket.create_server(("127.0.0.1", port)):
         now_s += 5

@@ -4,14 +4,18 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from weir.base.error import INTERRUPTED
+from weir.fabric.line_program import LineProgram
 from weir.hosts import courier as courier_module
 from weir.hosts.courier import Courier
 
@@ -28,8 +32,8 @@ def begun() -> Iterator[list[Courier]]:
         one.close()
 
 
-def courier(begun: list[Courier], program: str, silent_s: float = SOON_S) -> Courier:
-    begun.append(Courier(("-c", program), silent_s))
+def courier(begun: list[Courier], program: str, unasked_s: float = SOON_S) -> Courier:
+    begun.append(Courier(("-c", program), unasked_s))
     return begun[-1]
 
 
@@ -59,6 +63,16 @@ def test_lines_go_there_and_back_in_their_order_until_the_program_is_told_to_end
     assert one.poll(0) == ([], "")
 
 
+def test_numbered_lines_are_said_in_their_order_in_whichever_they_come(begun: list[Courier]) -> None:
+    one = courier(begun, ECHO)
+    for number in (2, 0, 3, 1):
+        one.send(str(number), number)
+    said: list[str] = []
+    while len(said) < 4:
+        said += one.poll(SOON_S)[0]
+    assert said == [f"heard {number}" for number in range(4)]
+
+
 def test_what_a_program_wrote_before_it_died_is_heard_and_then_why_it_died(begun: list[Courier]) -> None:
     one = courier(begun, "import sys\nprint('measured', flush=True)\nsys.exit('no such card')")
     assert until_end(one) == (["measured"], "its weir ended with exit code 1: no such card")
@@ -75,7 +89,7 @@ def test_a_program_whose_head_asks_no_more_is_ended_by_the_end_of_its_input(
     monkeypatch.setattr(courier_module, "_LOOK_S", 0.05)
     done = tmp_path / "done"
     program = f"import sys, pathlib\nsys.stdin.read()\npathlib.Path({str(done)!r}).write_text('taken down')"
-    courier(begun, program, silent_s=0.2)
+    courier(begun, program, unasked_s=0.2)
     deadline = time.monotonic() + SOON_S
     while not done.exists():
         assert time.monotonic() < deadline
@@ -98,6 +112,33 @@ def test_a_stopped_program_takes_down_what_it_has_built(begun: list[Courier]) ->
         pass
     one.stop()
     assert until_end(one) == (["taken down"], "")
+
+
+def test_a_program_that_reads_nothing_is_ended_in_time_though_somebody_still_writes_to_it() -> None:
+    program = LineProgram((sys.executable, "-c", "import time; time.sleep(600)"))
+    writing = threading.Thread(target=program.send, args=("a" * (1 << 20),), daemon=True)
+    writing.start()
+    time.sleep(0.2)
+    ending = threading.Thread(target=program.close, args=(0.5,), daemon=True)
+    ending.start()
+    ending.join(SOON_S)
+    writing.join(SOON_S)
+    assert (ending.is_alive(), writing.is_alive(), program.code) == (False, False, -signal.SIGKILL)
+
+
+STOPPED = f"import signal, sys, time; signal.signal(signal.SIGTERM, lambda *_: sys.exit({INTERRUPTED}))\n"
+
+
+def test_a_program_that_was_stopped_has_ended_as_it_should_and_one_that_stops_by_itself_has_not(
+    begun: list[Courier],
+) -> None:
+    one = courier(begun, STOPPED + "print('runs', flush=True); time.sleep(600)")
+    while not one.poll(SOON_S)[0]:
+        pass
+    one.stop()
+    assert until_end(one) == ([], "")
+    one = courier(begun, STOPPED + "import os; os.kill(os.getpid(), signal.SIGTERM)")
+    assert until_end(one) == ([], f"its weir ended with exit code {INTERRUPTED}: without a word")
 
 
 def test_the_program_runs_on_other_cpus_than_its_courier_where_there_are_others(

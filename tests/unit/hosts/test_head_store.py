@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.unit.procedures.test_resuming import Runs, as_stored, nothing_is_built
-from weir.hosts.messages import Failed, Offered, RunBegun, Showed, Visited, from_host
+from weir.hosts.messages import RunBegun, ToKeep, from_host
 from weir.procedures.campaign import Campaign
+from weir.procedures.head import Channel, HeadStore, Shown
 from weir.procedures.host_runs import HostRun
-from weir.procedures.host_session import Channel, HeadStore, Shown
 from weir.procedures.order import Asked
 from weir.results.result import Result
 from weir.store.store import Store
@@ -28,7 +28,7 @@ class RunsElsewhere(Runs):
     def run(self, asked: Asked) -> Result:
         with Store(self.store) as store:
             kept = HostRun(store)
-            before = kept.reopened(asked.resumed) if asked.resumed is not None else None
+            before = kept.may_go_on(store.load(asked.resumed)) if asked.resumed is not None else None
             source, end = os.pipe()
             said = io.BytesIO()
             channel = Channel(source, said)
@@ -40,7 +40,7 @@ class RunsElsewhere(Runs):
             os.close(end)
             words = [from_host(line.decode()) for line in said.getvalue().splitlines()]
             for word in words:
-                if not isinstance(word, Showed | Visited | Offered | Failed):
+                if isinstance(word, ToKeep):
                     kept.keep(word)
             assert isinstance(words[0], RunBegun) == (before is None)
         return result

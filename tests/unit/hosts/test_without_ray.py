@@ -22,7 +22,7 @@ def test_without_ray_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> N
         raise ModuleNotFoundError(name)
 
     monkeypatch.setattr(by_ray, "import_module", none)
-    with pytest.raises(HostsError, match=r"pip install 'weir\[ray\]'") as error:
+    with pytest.raises(HostsError, match=r"pip install 'ray\[") as error:
         by_ray.RayHosts("ray://nowhere:1")
     assert error.value.exit_code == 3
 

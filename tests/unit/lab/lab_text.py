@@ -21,7 +21,7 @@ def load(text: str, *, quick: bool = False, cpus: tuple[int, ...] | None = (0, 1
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / "lab.yml"
         path.write_text(text, encoding="utf-8")
-        return load_lab(path, quick=quick, cpus=cpus)
+        return load_lab(path, quick=quick, cpus=cpus, spanning=True)
 
 
 def problems(text: str, *, cpus: tuple[int, ...] | None = (0, 1)) -> tuple[Problem, ...]:

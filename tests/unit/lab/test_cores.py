@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from weir.base.cores import default_cores
+from weir.base.cores import default_cores, whole_cores_first
 
 from .lab_text import GOOD, load, problem, problems
 
@@ -90,3 +90,19 @@ def test_functions_with_cores_of_their_own_take_no_part_of_the_labs() -> None:
 def test_a_polling_switch_must_not_share_a_functions_own_core() -> None:
     text = GOOD + "functions: {default: {nf: l3fwd, cores: [1]}}\ncores: {tester: [0], switch: [1]}\n"
     assert "core 1 would be polled by the switch" in problem(text).message
+
+
+def test_no_two_of_tester_switch_and_functions_share_a_physical_core_while_there_are_others() -> None:
+    beside, after = ((0, 1), (2, 3), (4, 5), (6, 7), (8, 9), (10, 11)), tuple((n, n + 6) for n in range(6))
+    for siblings in (beside, after):
+        cpus = whole_cores_first(range(12), siblings)
+        cores = default_cores(cpus, functions_apart=True)
+        system, *others = cpus[0], *(cores.tester or ()), *(cores.switch or ()), *(cores.functions or ())[:2]
+        core_of = {cpu: group for group in siblings for cpu in group}
+        assert len({core_of[cpu] for cpu in (system, *others)}) == 6
+        assert sorted(cpus) == list(range(12))
+
+
+def test_second_threads_come_last_and_a_core_of_which_one_thread_may_be_used_counts_as_whole() -> None:
+    assert whole_cores_first({1, 3, 2, 6}, [(0, 1), (2, 3), (4, 5)]) == (1, 2, 6, 3)
+    assert whole_cores_first([4, 0, 2], []) == (0, 2, 4)

@@ -10,7 +10,8 @@ import pytest
 from weir.lab import load_lab
 from weir.lab.function import FunctionOptions
 from weir.lab.kernel import filled, words_of
-from weir.lab.kind_check import kernel_complaints, vm_complaints
+from weir.lab.kind_check import kernel_complaints
+from weir.lab.vm_check import vm_complaints
 
 from .lab_text import load, problem, problems
 

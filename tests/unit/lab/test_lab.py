@@ -129,6 +129,7 @@ def test_the_switching_lab_is_the_experiment_that_it_says() -> None:
         (NfOption(name="n", type="enum", values=("a", "b")), "a", "c"),
         (NfOption(name="n", type="ipv4"), "192.0.2.1", "192.0.2.256"),
         (NfOption(name="n", type="prefix"), "192.0.2.0/24", "192.0.2.1/24"),
+        (NfOption(name="n", type="prefix6"), "2001:db8::/64", "2001:db8::1/64"),
         (NfOption(name="n", type="text"), "x", 1),
         (NfOption(name="n", type="file"), "routes.txt", "x" * 16384),
     ],

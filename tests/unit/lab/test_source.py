@@ -33,6 +33,11 @@ def test_a_directory_without_a_lab_is_refused(tmp_path: Path) -> None:
     assert "directory without lab.yml" in refusal(tmp_path)
 
 
+def test_a_directory_for_another_command_names_it(tmp_path: Path) -> None:
+    (tmp_path / "sut.yml").write_text("weir: 1")
+    assert "its sut.yml is for `weir verify`" in refusal(tmp_path)
+
+
 def test_a_directory_with_a_lab_is_that_lab(tmp_path: Path) -> None:
     (tmp_path / "lab.yml").write_text(GOOD)
     assert load_lab(tmp_path).name == "small"

@@ -141,3 +141,17 @@ def test_a_chain_that_the_lab_has_not_is_refused_with_those_that_it_has() -> Non
     found = problem(text)
     assert found.key == "variants.tuned.chains[0]"
     assert "PVP, PVVP" in str(found)
+
+
+def test_steps_are_variants_of_the_lab_each_of_them_once() -> None:
+    assert load(TWO + "steps: [plain, tuned]\n").steps == ("plain", "tuned")
+    unknown = problem(TWO + "steps: [plain, tunned]\n")
+    assert (unknown.key, unknown.message) == ("steps[1]", "tunned is not among the lab's variants")
+    assert "did you mean tuned" in str(unknown)
+    assert problem(TWO + "steps: [plain, plain]\n").message == "names plain twice"
+    assert problem(TWO + "steps: [plain]\n").expected == "two or more, or none"
+    assert problem(GOOD + "steps: [plain, tuned]\n").message == "are variants, and the lab has none"
+
+
+def test_a_lab_that_a_variant_makes_has_no_steps_of_its_own() -> None:
+    assert all(way.lab.steps == () for way in by_name(TWO + "steps: [plain, tuned]\n").values())

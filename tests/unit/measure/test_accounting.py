@@ -139,13 +139,13 @@ def made(nf: str, originated: int, **drops: int) -> PathLedger:
     return PathLedger(name="inbound", rx_packets=0, tx_packets=0, stages=(stage,))
 
 
-def two_ends(indications: int, signals: int, foreign: int) -> Seen:
+def two_ends(indications: int, signals: int, arrived: int, foreign: int = 0) -> Seen:
     """A upf that made error indications, and a gnb for which they are."""
     areas = (
         AreaLedger(name="f2", core=1, kind="chain", paths=(made("upf", indications),)),
         AreaLedger(name="f1", core=1, kind="chain", paths=(made("gnb", 0, signal=signals),)),
     )
-    ports = (PortLedger(name="tester.left", foreign=foreign),)
+    ports = (PortLedger(name="tester.left", foreign=arrived + foreign, signals=arrived),)
     return seen(Ledger(tsc=0, tsc_hz=1, areas=areas, ports=ports), ())
 
 
@@ -165,6 +165,13 @@ def test_packets_that_a_function_made_balance_where_the_tester_receives_them() -
 def test_what_strangers_sent_to_the_tester_takes_the_place_of_nothing() -> None:
     found = balance(two_ends(0, 0, 0), two_ends(0, 0, 40), traffic(offered=100, delivered=97), STREAMS)
     assert (found.unaccounted, found.originated_arrived) == (3, 0)
+
+
+def test_damaged_packets_of_the_tester_s_are_not_taken_for_what_a_function_made() -> None:
+    """39 indications were made and dropped, 30 packets came with a wrong bit in their stamps."""
+    before, after = two_ends(5, 5, 0), two_ends(44, 44, 0, foreign=30)
+    found = balance(before, after, traffic(offered=100, delivered=70), STREAMS)
+    assert (found.unaccounted, found.originated_arrived) == (30, 0)
 
 
 def test_what_a_guest_s_function_made_is_of_the_account_too() -> None:

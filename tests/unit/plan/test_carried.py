@@ -39,3 +39,19 @@ def test_each_kind_of_frame_is_as_its_option_says_or_else_as_not_ipv4_does(
 def test_what_is_not_given_is_the_functions_own_default(nf: str) -> None:
     assert carried(NodeNf(nf=nf, options={})) == {"IPv4", "IPv6", "Neighbor Discovery"}
     assert carried(NodeNf(nf=nf, options={"arp": "forward", "ipv6": "drop"})) == {"IPv4", "ARP"}
+
+
+@pytest.mark.parametrize(
+    ("nf", "options", "ipv6"),
+    [
+        ("gnb", {}, False),
+        ("gnb", {"ue_first_prefix": "2001:db8::/64"}, True),
+        ("upf", {}, False),
+        ("upf", {"ue_first_prefix": "2001:db8::/64"}, True),
+        ("upf", {"n4_address": "127.0.0.5"}, True),
+    ],
+)
+def test_tunnels_carry_ipv6_of_ues_that_have_or_may_get_prefixes(
+    nf: str, options: dict[str, Scalar], ipv6: bool
+) -> None:
+    assert carried(NodeNf(nf=nf, options=options)) == {"IPv4", "ARP", *(["IPv6"] if ipv6 else [])}

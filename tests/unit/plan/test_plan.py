@@ -134,6 +134,17 @@ def test_packet_buffers_suffice_to_fill_all_rings() -> None:
     assert made["mbufs"] > sum(port["rx_queue_size"] + port["tx_queue_size"] for port in made["ports"])
 
 
+def test_there_are_packet_buffers_for_what_an_smf_may_let_wait() -> None:
+    def buffers(workers: int, **options: object) -> int:
+        way = {"architecture": "dispatch", "workers": workers}
+        functions = {"default": {"nf": "upf", "options": options, **way}}
+        return int(config("direct", functions=functions)["mbufs"])
+
+    n4 = {"n4_address": "127.0.0.5"}
+    assert buffers(2, **n4, buffer_packets_max=5000) == buffers(2, buffer_packets_max=5000) + 10_000
+    assert buffers(1, **n4) == buffers(1) + 1024
+
+
 def test_a_socket_path_that_the_kernel_would_refuse_is_refused_first() -> None:
     with pytest.raises(plan.PlanError, match="WEIR_RUN_DIR"):
         plan.Plan.of(topology("direct"), lab()).opened("/run/" + "x" * 100)

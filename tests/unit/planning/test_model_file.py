@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from weir.results.model import MODEL_VERSION
-from weir.store.database import StoreError
+from weir.store.connection import StoreError
 from weir.store.model_file import read_model
 
 from .sample_model import sample_model

@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 
 from weir.lab import load_lab
-from weir.lab.ways import ways
-from weir.measure.one_case import INTERRUPTED
-from weir.procedures.order import Key
+from weir.lab.ways import Key, ways
 from weir.procedures.points import Points
 from weir.procedures.rounds import MeasuredSetup
 from weir.results.result import Case, Setup, Throughput
+from weir.results.rounds import INTERRUPTED
 
 FRAMES, ROUNDS = ("64", "1518"), 3
 SETUPS: tuple[Key, ...] = (("direct", "PVP"), ("ovs", "PVP"), ("ovs", "PVVP"))

@@ -17,9 +17,10 @@ from tests.smoke.killed import kill, survived
 from weir.comparison.samples import of_runs
 from weir.fabric import stop_signals
 from weir.lab import Lab, load_lab
+from weir.lab.load import stored_lab
 from weir.lab.measure import Measure
 from weir.measure.delay import point_of
-from weir.measure.one_case import INTERRUPTED, Event, OnChain, TrialFinished
+from weir.measure.one_case import Event, OnChain, TrialFinished
 from weir.measure.tester import Traffic
 from weir.procedures import campaign
 from weir.procedures.campaign import Campaign
@@ -28,14 +29,13 @@ from weir.procedures.resuming import (
     ResumeError,
     budget_left_s,
     campaign_of,
-    measured,
     require_same,
     require_same_machine,
 )
-from weir.procedures.stored_result import stored_lab
 from weir.results.campaign import LeftOutRounds
 from weir.results.result import Case, Result, Throughput, Trial
-from weir.store.store import Store
+from weir.results.rounds import INTERRUPTED, rounds_measured
+from weir.store.store import Store, UnfinishedRun
 
 LAB = """
 weir: 1
@@ -251,7 +251,7 @@ def test_killed_at_any_point_a_run_goes_on_to_the_result_of_one_that_was_not(
             killed.measure = FakeMeasure(killed.folder / "log", reached)
             assert not survived(lambda killed=killed: killed.run(Asked(seed))), (place, number)  # type: ignore[misc]
             # The fake writes its log before the store: what is not stored is measured again.
-            done = sum(measured(killed.stored()).values())
+            done = rounds_measured([killed.stored()]).total()
             (killed.folder / "log").write_text("x\n" * done)
             killed.measure = FakeMeasure(killed.folder / "log")
             result = killed.go_on()
@@ -271,7 +271,7 @@ def test_a_case_that_ctrl_c_ended_is_measured_anew_from_its_beginning(runs: Runs
         assert result.interrupted
         assert result.campaign is not None
         assert result.campaign.left_out_points == POINTS - interrupt_at
-        assert sum(measured(runs.stored()).values()) == interrupt_at
+        assert rounds_measured([runs.stored()]).total() == interrupt_at
     runs.measure.interrupt_at = None
     is_whole(runs.go_on())
     whole = runs.stored()
@@ -346,7 +346,8 @@ def test_a_killed_run_of_the_lab_is_known_until_another_one_came_to_its_end(runs
     assert not survived(lambda: runs.run(Asked()))
     killed = runs.stored()
     with Store(runs.store) as store:
-        assert store.unfinished_of(killed.spec_sha256) == killed.id
+        found = UnfinishedRun(killed.id, "killed", on_hosts=False)
+        assert store.unfinished_of(killed.spec_sha256) == found
         assert store.unfinished_of("another") is None
     runs.measure = FakeMeasure(runs.folder / "log")
     runs.go_on()
@@ -367,7 +368,7 @@ def test_another_lab_and_one_that_has_changed_are_refused(runs: Runs) -> None:
     runs.measure.interrupt_at = 3
     result = runs.run(Asked())
     require_same(result, runs.lab, "lab.yml")
-    require_same(result, stored_lab(result), "lab.yml")
+    require_same(result, stored_lab(result.spec), "lab.yml")
     with pytest.raises(ResumeError, match=r"other\.yml is lab other, and run two-.* is of lab two"):
         require_same(result, runs.lab.model_copy(update={"name": "other"}), "other.yml")
     changed = runs.lab.measure.model_copy(update={"warm_up_s": 0.25})

@@ -8,7 +8,7 @@ import pytest
 from weir.lab.sla import Sla
 from weir.measure.delay import point_of
 from weir.measure.reductions import reductions
-from weir.procedures.rounds import combined
+from weir.procedures.rounds import combined, rounds_of
 from weir.results.result import (
     Case,
     Fingerprint,
@@ -21,6 +21,7 @@ from weir.results.result import (
     Throughput,
     Trial,
 )
+from weir.results.rounds import INTERRUPTED, finished, numbers
 
 
 def trial(mean_us: float, *, other_way_us: float | None = None, valid: bool = True, lost: int = 0) -> Trial:
@@ -188,3 +189,12 @@ def found(load_pps: float) -> Throughput:
         repeats=1,
         searches=1,
     )
+
+
+def test_rounds_of_older_results_are_counted_from_the_first_and_those_of_now_say_which_they_are() -> None:
+    older = [case(), case(problem=INTERRUPTED), case()]
+    assert finished(older) == {0, 1}
+    now = [case(round=2), case(round=0), case(round=4, problem=INTERRUPTED)]
+    assert finished(now) == {0, 2}
+    assert numbers([case(), *now, case()]) == [1, 2, 0, 4, 3]
+    assert [one.round for one in rounds_of(combined(now, None))] == [2, 0, 4]

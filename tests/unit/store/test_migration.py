@@ -17,7 +17,7 @@ from sqlalchemy import create_engine
 import weir.store.rebuild
 from weir.results.result import Result
 from weir.store import database, listing
-from weir.store.database import StoreError
+from weir.store.connection import StoreError
 from weir.store.store import Store
 from weir.store.tables import SCHEMA_VERSION, Base
 from weir.web.reading import Reading

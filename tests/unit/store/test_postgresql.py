@@ -18,7 +18,7 @@ from tests.private_postgresql import server
 from tests.unit.store.made import case, listed, run, setup, trial
 from weir.results.result import Result
 from weir.store import listing
-from weir.store.database import NoStoreError, StoreError
+from weir.store.connection import NoStoreError, StoreError
 from weir.store.selection import Selection
 from weir.store.store import Store
 from weir.store.tables import SCHEMA_VERSION

@@ -17,7 +17,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.schema import CreateTable
 
 from weir.store import listing
-from weir.store.database import StoreError, default_location
+from weir.store.connection import StoreError, default_location
 from weir.store.store import Store
 from weir.store.tables import SCHEMA_VERSION, Base
 

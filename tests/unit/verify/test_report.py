@@ -41,6 +41,18 @@ def test_the_headline_says_how_many_passed_and_what_became_of_the_level(
 ) -> None:
     assert headline(good) == "9 of 9 cases passed, and the service level is met."
     assert headline(bad) == "8 of 9 cases passed, and the service level is missed: 1 of 1 limits."
+    good.suites[0].verdicts = []
+    assert headline(good) == "9 of 9 cases passed; no limit of a service level was judged."
+    for case in good.suites[0].cases:
+        case.outcome = "not run"
+    assert headline(good).startswith("0 of 9 cases passed; no limit")
+    good.suites = []
+    assert headline(good) == "No case was run."
+    good.interrupted = True
+    assert headline(good) == "Interrupted: 0 of 0 cases passed, 0 were not run."
+
+
+def test_an_interrupted_run_says_how_far_it_came(good: Verification) -> None:
     good.interrupted = True
     assert headline(good).startswith("Interrupted: 9 of 9 cases passed, 0 were not run.")
 

@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 from tests.report.disturbed import found
 from tests.report.hostile import ATTACK
 from tests.report.synthetic import fingerprint, result
+from weir.results.campaign import CampaignRecord, CaseRound, LeftOutRounds, SharedCampaign
 from weir.results.result import Case, Result, Setup
 from weir.store.rows import add_run
 from weir.store.store import Store
@@ -54,6 +55,32 @@ def nightly(night: int, host: str = "alpha") -> Result:
         setups=setups,
         fingerprint=there,
     )
+
+
+CAMPAIGN = "nightly-on-hosts-1"
+
+
+def on_hosts() -> list[Result]:
+    """A campaign of three rounds over two hosts: `beta` has no ovs, and three rounds of that are measured by
+    nobody. Each host has a night's rates."""
+    left = [
+        LeftOutRounds(name="ovs", chain="PVP", frame=frame, measured=3 - rounds, left_out=rounds)
+        for frame, rounds in (("64", 1), ("1518", 2))
+    ]
+    runs = []
+    for host, rounds in (("alpha", {0, 1}), ("beta", {2})):
+        run = nightly(0, host).model_copy(deep=True)
+        run.id, run.lab = f"hosts-{host}", "hosts"
+        shared = SharedCampaign(id=CAMPAIGN, host=host, points=18, spec={"name": "hosts"})
+        run.campaign = CampaignRecord(rounds=3, points=18, left_out=left, shared=shared)
+        for setup in run.setups:
+            for case in setup.cases:
+                kept = {0} if (setup.technology, case.frame) == ("ovs", "1518") else rounds
+                case.rounds = [CaseRound(round=one) for one in sorted(kept)]
+        if host == "beta":
+            run.setups[-1].cases, run.setups[-1].refused = [], "no Open vSwitch"
+        runs.append(run)
+    return runs
 
 
 def hostile_night(night: int) -> Result:

@@ -21,7 +21,16 @@ from weir import report
 
 pytestmark = [pytest.mark.long, needs_chromium]
 
-PAGES = ("/", "/labs/nightly", "/runs/nightly-39", "/compare?side=nightly-39&side=nightly-10", "/model")
+PAGES = (
+    "/",
+    "/labs/nightly",
+    "/runs/nightly-39",
+    "/compare?side=nightly-39&side=nightly-10",
+    "/model",
+    "/campaigns/nightly-on-hosts-1",
+    "/labs/hosts",
+    "/runs/hosts-beta",
+)
 RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice")
 AXE = resources.files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 ASSET = re.compile(r'<(?:link|script)[^>]*(?:href|src)="(/assets/[^"]+\.(css|js)[^"]*)"[^>]*>(?:</script>)?')

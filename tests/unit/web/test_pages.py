@@ -34,7 +34,7 @@ def test_the_front_page_begins_with_what_became_worse_and_has_each_lab_with_its_
 ) -> None:
     page = weir.get("/").text
     said = text_of(page)
-    assert f"labs 4 runs {NIGHTS + 2 + 8} newest" in said
+    assert f"labs 6 runs {NIGHTS + 2 + 8 + 3} newest" in said
     worse = said.partition("Worse than before")[2].partition("Every night")[0]
     assert "nightly direct PVP 1518 NDR on alpha ▼ -10" in worse
     assert "nightly direct PVP 64 NDR on alpha ▼ -10" in worse

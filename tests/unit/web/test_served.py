@@ -12,8 +12,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ import httpx2
 import pytest
 
 from tests.report.browser import load, needs_chromium
+from tests.served_pages import PATIENCE_S, WEIR, served
 from weir.store.store import Store
 
 from .stored import filled
@@ -32,37 +33,10 @@ NOBODY = 65_534
 ONLY_READS = "-all,+dac_read_search"
 ORDINARY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", f"--inh-caps={ONLY_READS}"]
 ORDINARY += [f"--ambient-caps={ONLY_READS}", f"--bounding-set={ONLY_READS}"]
-PATIENCE_S = 60
-"""On a machine that others load."""
-WEIR = "import sys; from weir.cli.main import main; sys.exit(main())"
 
 
 def asked(url: str, **how: Any) -> httpx2.Response:
     return httpx2.get(url, timeout=PATIENCE_S, **how)
-
-
-@contextmanager
-def served(
-    place: Path, *words: str, before: Sequence[str] = (), **environment: str
-) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """Its pages' address; it is ended as by Ctrl-C. `before`: a program that becomes it."""
-    process = subprocess.Popen(
-        [*before, sys.executable, "-c", WEIR, "serve", "--port", "0", "--store", str(place), *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, **environment},
-    )
-    try:
-        assert process.stdout is not None
-        line = process.stdout.readline()
-        found = re.fullmatch(r"weir: pages at (\S+)\n", line)
-        assert found, line or process.communicate()[1]
-        yield found[1], process
-    finally:
-        if process.poll() is None:
-            process.send_signal(signal.SIGINT)
-        process.communicate(timeout=PATIENCE_S)
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])

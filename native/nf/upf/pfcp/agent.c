@@ -48,7 +48,9 @@ pfcp_agent_free(struct pfcp_agent *agent)
 bool
 pfcp_agent_waits(const struct pfcp_agent *agent)
 {
-	return agent->reports.metered_count + agent->reports.under_way > 0;
+	const struct pfcp_reports *reports = &agent->reports;
+
+	return reports->metered_count + reports->under_way + reports->notifying > 0;
 }
 
 const struct pfcp_writer *
@@ -161,7 +163,7 @@ take_node_request(struct pfcp_agent *agent, struct pfcp_peer from,
 	if (request->message != PFCP_ASSOCIATION_RELEASE_REQUEST)
 		pfcp_put_number(response, PFCP_IE_RECOVERY_TIME_STAMP, agent->recovery_time_s, 4);
 	if (request->message == PFCP_ASSOCIATION_SETUP_REQUEST)
-		pfcp_put_number(response, PFCP_IE_UP_FUNCTION_FEATURES, PFCP_FEATURE_FTUP << 8, 2);
+		pfcp_put_number(response, PFCP_IE_UP_FUNCTION_FEATURES, PFCP_FEATURES, 2);
 }
 
 static void

@@ -40,6 +40,20 @@ count(void *of, uint32_t slot, struct weir_counter sum[2])
 	}
 }
 
+static bool
+is_exhausted(void *of, uint32_t slot)
+{
+	(void)of;
+	return function->usages[slot].is_exhausted;
+}
+
+static bool
+next_note(void *of, struct upf_note *note)
+{
+	(void)of;
+	return upf_buffer_next_note(&function->buffer, note);
+}
+
 static uint64_t
 tell_time(void *of)
 {
@@ -65,8 +79,10 @@ start_with(const char *const (*options)[2])
 	stop_agent(NULL);
 	function = weir_test_state(&weir_nf_upf, options);
 	now_ms = 3900000000000u;
-	agent = pfcp_agent_create(function, (struct pfcp_way){change, count, tell_time, function},
-				  RTE_BE32(0xc0000265), 3900000000u);
+	agent = pfcp_agent_create(
+		function,
+		(struct pfcp_way){change, count, is_exhausted, next_note, tell_time, function},
+		RTE_BE32(0xc0000265), 3900000000u);
 	assert_non_null(agent);
 }
 
@@ -162,8 +178,8 @@ check_sessions_agree(void)
 			continue;
 		known++;
 		assert_int_equal(session->teid, function->sessions[place].teid);
-		assert_int_equal(session->ue_ip, function->sessions[place].ue_ip);
-		assert_int_equal(upf_session_place_of_ue(function, session->ue_ip), place);
+		assert_int_equal(session->ue.ip, function->sessions[place].ue_ip);
+		assert_int_equal(upf_session_place_of_ue(function, &session->ue), place);
 	}
 	assert_int_equal(known, function->live);
 	if (function->n4_teids == UPF_N4_TEIDS_RANDOM)

@@ -37,6 +37,18 @@ count(void *of, uint32_t slot, struct weir_counter sum[2])
 		sum[way].bytes += upf->usages[slot].passed[way].bytes;
 }
 
+static bool
+is_exhausted(void *of, uint32_t slot)
+{
+	return ((const struct upf *)of)->usages[slot].is_exhausted;
+}
+
+static bool
+next_note(void *of, struct upf_note *note)
+{
+	return upf_buffer_next_note(&((const struct upf *)of)->buffer, note);
+}
+
 static uint64_t
 tell_time(void *of)
 {
@@ -50,6 +62,40 @@ use(struct upf *upf, uint32_t bytes)
 {
 	for (uint32_t slot = 1; slot <= upf->rules_max; slot++)
 		weir_count(&upf->usages[slot].passed[bytes & 1].bytes, bytes);
+}
+
+/* A packet for each session that has an IPv4 address; what waits and what leaves is accounted for.
+ */
+static void
+send_down(struct upf *upf, struct weir_stage_ledger *ledger)
+{
+	struct weir_batch batch = {.direction = WEIR_INBOUND, .now_tsc = now_ms};
+	uint64_t dropped = 0, left = 0;
+
+	for (uint32_t place = 0; place < upf->capacity; place++) {
+		uint8_t frame[60] = {
+			[12] = 8, [14] = 0x45, [17] = 28, [22] = 64, [23] = IPPROTO_UDP};
+
+		memcpy(frame + 30, &upf->sessions[place].ue_ip, 4);
+		batch.packet[batch.count++] = weir_fuzz_packet(frame, sizeof(frame));
+	}
+	ledger->packets_in += batch.count;
+	upf_process(upf, &batch, ledger);
+	for (unsigned int polls = 0; polls < 2; polls++) {
+		for (uint16_t i = 0; i < batch.count; i++)
+			rte_pktmbuf_free(batch.packet[i]);
+		left += batch.count;
+		batch = (struct weir_batch){.direction = WEIR_INBOUND, .now_tsc = now_ms};
+		upf_release(upf, &batch, ledger);
+	}
+	for (uint16_t i = 0; i < batch.count; i++)
+		rte_pktmbuf_free(batch.packet[i]);
+	ledger->packets_out += left + batch.count;
+	for (unsigned int i = 0; i < UPF_DROP_REASONS; i++)
+		dropped += ledger->drops[i];
+	if (ledger->held != upf->buffer.packets ||
+	    ledger->packets_in + ledger->originated != ledger->packets_out + dropped + ledger->held)
+		abort();
 }
 
 static void
@@ -85,8 +131,9 @@ check(const struct pfcp_agent *agent)
 		    (of_usage > 0 && agent->reports.metered[session->metered_at] != place))
 			abort();
 		if (session->teid != upf->sessions[place].teid ||
-		    session->ue_ip != upf->sessions[place].ue_ip ||
-		    upf_session_place_of_ue(upf, session->ue_ip) != place ||
+		    session->ue.ip != upf->sessions[place].ue_ip ||
+		    !upf_prefix_is(&session->ue.prefix, &upf->sessions[place].prefix) ||
+		    upf_session_place_of_ue(upf, &session->ue) != place ||
 		    agent->associations[session->association].ip == 0)
 			abort();
 	}
@@ -133,15 +180,23 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	const struct weir_option_value options[] = {
-		{"sessions", "0"}, {"sessions_max", "5"}, {"rules_max", "40"}};
+		{"sessions", "0"},
+		{"sessions_max", "5"},
+		{"rules_max", "40"},
+		{"buffer_packets_max", "9"},
+	};
 	struct weir_error error;
-	struct upf *upf = weir_nf_create(&weir_nf_upf, options, 3, "options", &error);
+	struct upf *upf =
+		weir_nf_create(&weir_nf_upf, options, RTE_DIM(options), "options", &error);
 	struct pfcp_agent *agent;
+	struct weir_stage_ledger ledger = {0};
 	uint64_t seid = 0;
 
 	if (upf == NULL)
 		abort();
-	agent = pfcp_agent_create(upf, (struct pfcp_way){change, count, tell_time, upf}, 1, 1);
+	agent = pfcp_agent_create(
+		upf, (struct pfcp_way){change, count, is_exhausted, next_note, tell_time, upf}, 1,
+		1);
 	if (agent == NULL)
 		abort();
 	while (size >= 3) {
@@ -150,6 +205,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		take(agent, bytes[0], bytes + 3, length, &seid);
 		check(agent);
 		use(upf, bytes[0]);
+		send_down(upf, &ledger);
 		bytes += 3 + length;
 		size -= 3 + length;
 	}

@@ -3,51 +3,8 @@
 
 #include <string.h>
 
+#include "detection.h"
 #include "treatment.h"
-
-static bool
-read_ue(const struct pfcp_pdr *pdr, unsigned int way, struct upf_change *wanted,
-	struct pfcp_fault *fault)
-{
-	if (!pdr->has_ue_ip)
-		return way == UPLINK ||
-		       pfcp_fails(fault, PFCP_CONDITIONAL_IE_MISSING, PFCP_IE_UE_IP_ADDRESS);
-	if (pdr->ue_ip == 0 || pdr->ue_is_destination != (way == DOWNLINK) ||
-	    (wanted->ue_ip != 0 && wanted->ue_ip != pdr->ue_ip))
-		return pfcp_fails(fault, PFCP_MANDATORY_IE_INCORRECT, PFCP_IE_UE_IP_ADDRESS);
-	wanted->ue_ip = pdr->ue_ip;
-	return true;
-}
-
-/* Of uplink: the tunnel that it is about ends here. */
-static bool
-check_tunnel(const struct pfcp_pdr *pdr, uint32_t teid, struct pfcp_fault *fault)
-{
-	if (!pdr->f_teid.given)
-		return pfcp_fails(fault, PFCP_CONDITIONAL_IE_MISSING, PFCP_IE_F_TEID);
-	if (!pdr->f_teid.chooses && (teid == 0 || pdr->f_teid.teid != teid))
-		return pfcp_fails(fault, PFCP_INVALID_F_TEID_ALLOCATION, PFCP_IE_F_TEID);
-	if (!pdr->removes_outer_header || (pdr->outer_header_removal != PFCP_REMOVE_GTPU_UDP_IPV4 &&
-					   pdr->outer_header_removal != PFCP_REMOVE_GTPU_UDP_IP))
-		return pfcp_refuses(fault, PFCP_IE_OUTER_HEADER_REMOVAL);
-	return true;
-}
-
-static unsigned int
-way_of(const struct pfcp_pdr *pdr)
-{
-	return pdr->source_interface == PFCP_ACCESS ? UPLINK : DOWNLINK;
-}
-
-static bool
-has_filters(const struct pfcp_rules *rules, const struct pfcp_pdr *pdr)
-{
-	for (unsigned int i = 0; i < rules->filter_count; i++) {
-		if (rules->filter[i].pdr_id == pdr->id)
-			return true;
-	}
-	return false;
-}
 
 static bool
 names(const struct pfcp_pdr *pdr, uint32_t qer_id)
@@ -88,6 +45,14 @@ check_urr(const struct pfcp_urr *urr, struct pfcp_fault *fault)
 	if ((urr->triggers & PFCP_AT_TIME) != 0 &&
 	    !(urr->has_time && (urr->method & PFCP_DURATION) != 0))
 		return pfcp_fails(fault, PFCP_CONDITIONAL_IE_MISSING, PFCP_IE_TIME_THRESHOLD);
+	if ((urr->triggers & PFCP_AT_VOLUME_QUOTA) != 0 && !urr->has_volume_quota)
+		return pfcp_fails(fault, PFCP_CONDITIONAL_IE_MISSING, PFCP_IE_VOLUME_QUOTA);
+	if ((urr->triggers & PFCP_AT_TIME_QUOTA) != 0 && !urr->has_time_quota)
+		return pfcp_fails(fault, PFCP_CONDITIONAL_IE_MISSING, PFCP_IE_TIME_QUOTA);
+	if (urr->has_volume_quota && (urr->method & PFCP_VOLUME) == 0)
+		return pfcp_refuses(fault, PFCP_IE_VOLUME_QUOTA);
+	if (urr->has_time_quota && (urr->method & PFCP_DURATION) == 0)
+		return pfcp_refuses(fault, PFCP_IE_TIME_QUOTA);
 	return true;
 }
 
@@ -103,7 +68,8 @@ find_shared(const struct pfcp_rules *rules, unsigned int way, const struct pfcp_
 		unsigned int named = 0;
 
 		for (unsigned int j = 0; j < rules->pdr_count; j++)
-			named += way_of(&rules->pdr[j]) == way && names(&rules->pdr[j], qer->id);
+			named += pfcp_way_of(&rules->pdr[j]) == way &&
+				 names(&rules->pdr[j], qer->id);
 		if (named < 2 || pfcp_rate_of(qer, way) == 0)
 			continue;
 		if (*shared != NULL)
@@ -113,48 +79,17 @@ find_shared(const struct pfcp_rules *rules, unsigned int way, const struct pfcp_
 	return true;
 }
 
-/* A filter that says only its id is as the one of the session that is described and has it. */
-static const struct upf_filter *
-filter_of(const struct pfcp_rules *rules, const struct pfcp_sdf *sdf)
-{
-	if (sdf->is_described)
-		return &sdf->filter;
-	for (unsigned int i = 0; i < rules->filter_count; i++) {
-		const struct pfcp_sdf *other = &rules->filter[i];
-
-		if (other->is_described && other->has_id && other->id == sdf->id)
-			return &other->filter;
-	}
-	return NULL;
-}
-
-static bool
-read_match(const struct pfcp_rules *rules, const struct pfcp_pdr *pdr, struct upf_rule_match *match,
-	   struct pfcp_fault *fault)
-{
-	match->qfi = pdr->has_qfi ? pdr->qfi : WEIR_GTPU_NO_QFI;
-	if (pdr->has_qfi && way_of(pdr) == DOWNLINK) /* there it comes in no QoS flow */
-		return pfcp_refuses(fault, PFCP_IE_QFI);
-	for (unsigned int i = 0; i < rules->filter_count; i++) {
-		const struct upf_filter *filter;
-
-		if (rules->filter[i].pdr_id != pdr->id)
-			continue;
-		if (match->filter_count == UPF_FILTERS_MAX)
-			return pfcp_fails(fault, PFCP_NO_RESOURCES, PFCP_IE_SDF_FILTER);
-		filter = filter_of(rules, &rules->filter[i]);
-		if (filter == NULL)
-			return pfcp_fails(fault, PFCP_RULE_FAILURE, PFCP_IE_SDF_FILTER);
-		match->filter[match->filter_count++] = *filter;
-	}
-	return true;
-}
-
 /* The only rule of its direction, for all packets. */
 static void
 write_session(const struct pfcp_treatment *treatment, unsigned int way, struct upf_change *session)
 {
-	session->action[way] = treatment->drops ? UPF_ACTION_DROP : UPF_ACTION_FORWARD;
+	session->action[way] = treatment->drops	  ? UPF_ACTION_DROP
+			       : treatment->keeps ? UPF_ACTION_BUFFER
+						  : UPF_ACTION_FORWARD;
+	if (treatment->keeps) {
+		session->notifies = treatment->notifies;
+		session->kept_most = treatment->kept_most;
+	}
 	session->gate[way] = treatment->is_closed ? UPF_GATE_CLOSED : UPF_GATE_OPEN;
 	session->mbr_bps[way] = treatment->mbr_bps;
 	if (treatment->has_outer_header) {
@@ -177,8 +112,11 @@ write_rule(const struct pfcp_rules *rules, const struct pfcp_pdr *pdr,
 	struct upf_rule_wanted *rule = &wanted->rule[wanted->session.rule_count++];
 
 	rule->id = pdr->id;
-	rule->direction = (uint8_t)way_of(pdr);
+	rule->direction = (uint8_t)pfcp_way_of(pdr);
 	rule->drops = treatment->drops;
+	rule->keeps = treatment->keeps;
+	rule->notifies = treatment->notifies;
+	rule->kept_most = treatment->kept_most;
 	rule->is_closed = treatment->is_closed;
 	rule->of_session = shared != NULL && names(pdr, shared->id);
 	rule->has_qfi_given = treatment->has_qfi;
@@ -187,7 +125,7 @@ write_rule(const struct pfcp_rules *rules, const struct pfcp_pdr *pdr,
 	rule->gnb_teid = treatment->gnb_teid;
 	rule->mbr_bps = treatment->mbr_bps;
 	return read_usage(rules, pdr, rule->usage, fault) &&
-	       read_match(rules, pdr, &rule->match, fault);
+	       pfcp_pdr_match(rules, pdr, &rule->match, fault);
 }
 
 /* The place of each rule in the order in which they are asked: those of one precedence as they
@@ -205,16 +143,6 @@ order(const struct pfcp_rules *rules, unsigned int places[PFCP_RULES_MAX])
 	}
 }
 
-static bool
-check_pdr(const struct pfcp_pdr *pdr, uint32_t teid, struct upf_change *session,
-	  struct pfcp_fault *fault)
-{
-	if (pdr->source_interface > PFCP_CORE)
-		return pfcp_refuses(fault, PFCP_IE_SOURCE_INTERFACE);
-	return (way_of(pdr) != UPLINK || check_tunnel(pdr, teid, fault)) &&
-	       read_ue(pdr, way_of(pdr), session, fault);
-}
-
 /* What all rules of a direction together mean. */
 static bool
 read_way(const struct pfcp_rules *rules, unsigned int way, const unsigned int places[],
@@ -225,11 +153,12 @@ read_way(const struct pfcp_rules *rules, unsigned int way, const unsigned int pl
 	bool filtered = false;
 
 	for (unsigned int i = 0; i < rules->pdr_count; i++) {
-		const bool is_of_way = way_of(&rules->pdr[i]) == way;
+		const bool is_of_way = pfcp_way_of(&rules->pdr[i]) == way;
 
 		count += is_of_way;
 		filtered |= is_of_way &&
-			    (has_filters(rules, &rules->pdr[i]) || rules->pdr[i].urr_count > 0);
+			    (rules->pdr[i].urr_count > 0 ||
+			     pfcp_pdr_is_for_some(rules, &rules->pdr[i], &wanted->session.ue));
 	}
 	filtered |= count > 1;
 	if (!find_shared(rules, way, &shared, fault))
@@ -242,7 +171,7 @@ read_way(const struct pfcp_rules *rules, unsigned int way, const unsigned int pl
 		const struct pfcp_pdr *pdr = &rules->pdr[places[i]];
 		struct pfcp_treatment treatment = {0};
 
-		if (way_of(pdr) != way)
+		if (pfcp_way_of(pdr) != way)
 			continue;
 		if (!pfcp_treatment_read(rules, pdr, way, shared, &treatment, fault))
 			return false;
@@ -268,7 +197,7 @@ pfcp_rules_mean(const struct pfcp_rules *rules, uint32_t teid, struct pfcp_meani
 		wanted->session.action[way] = UPF_ACTION_DROP; /* a way without a rule */
 	}
 	for (unsigned int i = 0; i < rules->pdr_count; i++) {
-		if (!check_pdr(&rules->pdr[i], teid, &wanted->session, fault))
+		if (!pfcp_pdr_check(&rules->pdr[i], teid, &wanted->session.ue, fault))
 			return false;
 	}
 	for (unsigned int i = 0; i < rules->urr_count; i++) {
@@ -282,8 +211,71 @@ pfcp_rules_mean(const struct pfcp_rules *rules, uint32_t teid, struct pfcp_meani
 	}
 	if (wanted->session.rule_count > 0)
 		wanted->session.given |= UPF_GIVEN_RULES;
-	return wanted->session.ue_ip != 0 ||
+	return upf_ue_is_named(&wanted->session.ue) ||
 	       pfcp_fails(fault, PFCP_CONDITIONAL_IE_MISSING, PFCP_IE_UE_IP_ADDRESS);
+}
+
+/* Whether the FAR of that downlink rule is to send an end marker. `pdr_id` 0: of the only one. */
+static bool
+ends_tunnel(const struct pfcp_rules *rules, const struct pfcp_rules *changes, uint16_t pdr_id)
+{
+	for (unsigned int i = 0; i < rules->pdr_count; i++) {
+		const struct pfcp_pdr *pdr = &rules->pdr[i];
+
+		if (pfcp_way_of(pdr) != DOWNLINK || (pdr_id != 0 && pdr->id != pdr_id))
+			continue;
+		for (unsigned int j = 0; j < changes->far_count; j++) {
+			if (changes->far[j].ends_tunnel && changes->far[j].id == pdr->far_id)
+				return true;
+		}
+	}
+	return false;
+}
+
+static const struct upf_rule_wanted *
+rule_before(const struct pfcp_meaning *had, const struct upf_rule_wanted *rule)
+{
+	for (unsigned int i = 0; i < had->session.rule_count; i++) {
+		if (had->rule[i].id == rule->id && had->rule[i].direction == rule->direction)
+			return &had->rule[i];
+	}
+	return NULL;
+}
+
+static bool
+is_one_tunnel(const struct upf_rule_wanted *one, const struct upf_rule_wanted *other)
+{
+	return one->gnb_ip == other->gnb_ip && one->gnb_teid == other->gnb_teid;
+}
+
+/* A rule before it has said so of the tunnel already. */
+static bool
+is_told(const struct pfcp_meaning *had, const struct pfcp_meaning *wanted, unsigned int before,
+	const struct upf_rule_wanted *tunnel)
+{
+	for (unsigned int i = 0; i < before; i++) {
+		if (wanted->rule[i].ends_tunnel &&
+		    is_one_tunnel(rule_before(had, &wanted->rule[i]), tunnel))
+			return true;
+	}
+	return false;
+}
+
+void
+pfcp_mark_ends(const struct pfcp_rules *rules, const struct pfcp_rules *changes,
+	       const struct pfcp_meaning *had, struct pfcp_meaning *wanted)
+{
+	if (wanted->session.action[DOWNLINK] != UPF_ACTION_BY_RULES)
+		wanted->session.end_marker = ends_tunnel(rules, changes, 0);
+	for (unsigned int i = 0; i < wanted->session.rule_count; i++) {
+		struct upf_rule_wanted *rule = &wanted->rule[i];
+		const struct upf_rule_wanted *before = rule_before(had, rule);
+
+		rule->ends_tunnel = before != NULL && rule->direction == DOWNLINK &&
+				    !is_one_tunnel(before, rule) &&
+				    ends_tunnel(rules, changes, rule->id) &&
+				    !is_told(had, wanted, i, before);
+	}
 }
 
 static bool
@@ -302,6 +294,7 @@ pfcp_difference(const struct pfcp_meaning *had_meaning, const struct pfcp_meanin
 	struct upf_change change = *wanted;
 
 	change.rules = wanted_meaning->rule;
+	change.quotas = wanted_meaning->quota;
 	change.given &= ~(uint32_t)UPF_GIVEN_RULES;
 	if (rules_differ(had_meaning, wanted_meaning))
 		change.given |= UPF_GIVEN_RULES;
@@ -310,7 +303,8 @@ pfcp_difference(const struct pfcp_meaning *had_meaning, const struct pfcp_meanin
 	if ((had->given & UPF_GIVEN_QFI) != 0 && had->qfi == wanted->qfi)
 		change.given &= ~(uint32_t)UPF_GIVEN_QFI;
 	for (unsigned int way = UPLINK; way <= DOWNLINK; way++) {
-		if (had->action[way] == wanted->action[way])
+		if (had->action[way] == wanted->action[way] && had->notifies == wanted->notifies &&
+		    had->kept_most == wanted->kept_most)
 			change.given &= ~(uint32_t)(UPF_GIVEN_ACTION << way);
 		if (had->gate[way] == wanted->gate[way])
 			change.given &= ~(uint32_t)(UPF_GIVEN_GATE << way);

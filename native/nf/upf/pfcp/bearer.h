@@ -17,6 +17,7 @@ bool pfcp_rules_change(struct pfcp_rules *rules, const struct pfcp_rules *change
 struct pfcp_meaning {
 	struct upf_change session;
 	struct upf_rule_wanted rule[PFCP_RULES_MAX];
+	struct upf_quota quota[PFCP_URRS_MAX];
 };
 
 /*
@@ -26,6 +27,11 @@ struct pfcp_meaning {
  */
 bool pfcp_rules_mean(const struct pfcp_rules *rules, uint32_t teid, struct pfcp_meaning *wanted,
 		     struct pfcp_fault *fault);
+
+/* Which tunnels that `had` are told that others follow, since `changes` say so of their FARs: each
+ * once. `rules`: what the session is to have, which `wanted` means. */
+void pfcp_mark_ends(const struct pfcp_rules *rules, const struct pfcp_rules *changes,
+		    const struct pfcp_meaning *had, struct pfcp_meaning *wanted);
 
 /* What is in `wanted`, which stays the caller's, and not in `had`: as a modification. */
 struct upf_change pfcp_difference(const struct pfcp_meaning *had,

@@ -54,12 +54,12 @@ pfcp_place_give_back(struct pfcp_agent *agent, uint32_t place)
 
 /* One where a command has put a session meanwhile is for later. */
 bool
-pfcp_place_choose(struct pfcp_agent *agent, uint32_t ue_ip, uint32_t *place)
+pfcp_place_choose(struct pfcp_agent *agent, const struct upf_ue *ue, uint32_t *place)
 {
 	struct pfcp_places *places = &agent->places;
 
 	if (are_consecutive(agent->upf)) {
-		*place = upf_steer_ue(agent->upf, ue_ip);
+		*place = upf_steer_ue(agent->upf, ue);
 		return *place < agent->upf->capacity;
 	}
 	for (uint32_t tried = places->count; tried > 0; tried--) {
@@ -74,10 +74,10 @@ pfcp_place_choose(struct pfcp_agent *agent, uint32_t ue_ip, uint32_t *place)
 }
 
 uint32_t
-pfcp_teid_choose(struct pfcp_agent *agent, uint32_t place, uint32_t ue_ip)
+pfcp_teid_choose(struct pfcp_agent *agent, uint32_t place, const struct upf_ue *ue)
 {
 	const struct upf *upf = agent->upf;
-	const uint32_t workers = upf->workers, wanted = upf_steer_ue(upf, ue_ip) % workers;
+	const uint32_t workers = upf->workers, wanted = upf_steer_ue(upf, ue) % workers;
 
 	if (are_consecutive(upf))
 		return (uint32_t)upf->own_teid_first + place;

@@ -37,7 +37,8 @@ filters_are_read_with_the_rule_that_they_are_of(void **state)
 	assert_true(rules->filter[2].is_described);
 	assert_int_equal(rules->filter[2].id, 1);
 	assert_int_equal(rules->filter[2].filter.protocol, IPPROTO_UDP);
-	assert_int_equal(rules->filter[2].filter.network.ip, inet_addr("203.0.113.9"));
+	assert_memory_equal(rules->filter[2].filter.network.ip.bytes, "\xcb\x00\x71\x09", 4);
+	assert_int_equal(rules->filter[2].filter.network.bits, 32);
 	assert_int_equal(rules->filter[2].filter.network.range[0].first, 53);
 	assert_int_equal(rules->filter[4].pdr_id, 22);
 	assert_int_equal(rules->filter[4].filter.tos, 0xb8);
@@ -67,7 +68,7 @@ rules_are_asked_by_precedence_and_keep_their_counts_when_that_changes(void **sta
 	associate();
 	assert_int_equal(tell(SMF, SPAN(bearers)), PFCP_ACCEPTED);
 	seid = given_seid();
-	session = &function->sessions[upf_session_place_of_ue(function, inet_addr("10.46.0.1"))];
+	session = &function->sessions[upf_session_place_of_ip(function, inet_addr("10.46.0.1"))];
 	assert_int_equal(session->out_of.held_by, UPF_HELD_BY_RULES);
 	assert_int_equal(session->into.held_by, UPF_HELD_BY_RULES);
 	assert_int_equal(function->rules_used, 6);
@@ -99,6 +100,49 @@ rules_are_asked_by_precedence_and_keep_their_counts_when_that_changes(void **sta
 	assert_int_equal(function->live, 0);
 }
 
+static void
+a_rule_that_names_one_version_is_for_that_alone(void **state)
+{
+	const struct upf_session *session;
+
+	(void)state;
+	start_agent("10");
+	associate();
+	assert_int_equal(tell(SMF, SPAN(a_rule_a_version)), PFCP_ACCEPTED);
+	session = &function->sessions[upf_session_place_of_ip(function, inet_addr("10.46.0.1"))];
+	assert_true(upf_has_prefix(session));
+	assert_int_equal(rule_at(session, true, 0)->match.families, UPF_IPV6);
+	assert_int_equal(rule_at(session, false, 0)->match.filter_count, 3);
+	assert_int_equal(rule_at(session, false, 0)->match.families, UPF_IPV6);
+	assert_int_equal(rule_at(session, false, 1)->match.families, UPF_IPV4);
+	assert_int_equal(rule_at(session, false, 2)->match.families, UPF_IPV6);
+	assert_true(rule_at(session, false, 0)->match.filter[1].has_flow_label);
+	assert_int_equal(rule_at(session, false, 0)->match.filter[1].flow_label, 0x54321);
+	assert_true(rule_at(session, false, 0)->match.filter[2].has_spi);
+	assert_int_equal(rule_at(session, false, 0)->match.filter[2].spi, 0x1000);
+}
+
+/* Address and prefix lead to one worker of some numbers of workers, and not of others. */
+static void
+a_session_of_both_versions_is_one_workers_or_refused(void **state)
+{
+	unsigned int refused = 0;
+
+	(void)state;
+	for (uint32_t workers = 1; workers <= 7; workers++) {
+		start_agent("10");
+		function->workers = workers;
+		associate();
+		if (tell(SMF, SPAN(both_versions)) == PFCP_SERVICE_NOT_SUPPORTED)
+			refused++;
+		else
+			assert_int_equal(function->live, 1);
+		assert_int_equal(tell(SMF, SPAN(prefix_alone)),
+				 function->live == 1 ? PFCP_RULE_FAILURE : PFCP_ACCEPTED);
+	}
+	assert_in_range(refused, 1, 6);
+}
+
 int
 main(void)
 {
@@ -106,6 +150,8 @@ main(void)
 		cmocka_unit_test(filters_are_read_with_the_rule_that_they_are_of),
 		cmocka_unit_test(
 			rules_are_asked_by_precedence_and_keep_their_counts_when_that_changes),
+		cmocka_unit_test(a_rule_that_names_one_version_is_for_that_alone),
+		cmocka_unit_test(a_session_of_both_versions_is_one_workers_or_refused),
 	};
 
 	return cmocka_run_group_tests_name("upf-pfcp-flows", tests, weir_test_eal, stop_agent);

@@ -73,6 +73,56 @@ count(void *of, uint32_t slot, struct weir_counter sum[2])
 	n4->way.visit(n4->way.of, add_usage, &count);
 }
 
+struct exhausted {
+	uint32_t slot;
+	bool found;
+};
+
+static void
+look_at_quota(const void *state, void *argument)
+{
+	struct exhausted *exhausted = argument;
+
+	exhausted->found |=
+		__atomic_load_n(&((const struct upf *)state)->usages[exhausted->slot].is_exhausted,
+				__ATOMIC_RELAXED);
+}
+
+static bool
+is_exhausted(void *of, uint32_t slot)
+{
+	const struct n4 *n4 = of;
+	struct exhausted exhausted = {.slot = slot};
+
+	n4->way.visit(n4->way.of, look_at_quota, &exhausted);
+	return exhausted.found;
+}
+
+struct noted {
+	struct upf_note *note;
+	bool found;
+};
+
+static void
+take_note(const void *state, void *argument)
+{
+	struct noted *noted = argument;
+
+	if (!noted->found)
+		noted->found =
+			upf_buffer_next_note(&((const struct upf *)state)->buffer, noted->note);
+}
+
+static bool
+next_note(void *of, struct upf_note *note)
+{
+	const struct n4 *n4 = of;
+	struct noted noted = {.note = note};
+
+	n4->way.visit(n4->way.of, take_note, &noted);
+	return noted.found;
+}
+
 static uint64_t
 clock_ms(clockid_t clock)
 {
@@ -112,8 +162,9 @@ begin(void *state, struct weir_controller_way way, const char *where, struct wei
 				  .began_ms = clock_ms(CLOCK_REALTIME) +
 					      1000ull * UNIX_EPOCH_SINCE_1900_S,
 				  .began_by_clock_ms = clock_ms(CLOCK_MONOTONIC)};
-		n4->agent = pfcp_agent_create(upf, (struct pfcp_way){change, count, now_ms, n4},
-					      upf->n4_ip, (uint32_t)(n4->began_ms / 1000));
+		n4->agent = pfcp_agent_create(
+			upf, (struct pfcp_way){change, count, is_exhausted, next_note, now_ms, n4},
+			upf->n4_ip, (uint32_t)(n4->began_ms / 1000));
 	}
 	if (n4 == NULL || n4->agent == NULL) {
 		free(n4);

@@ -56,23 +56,59 @@ read_f_teid(struct pfcp_span value, void *group, struct pfcp_fault *fault)
 	return true;
 }
 
+/* The next `bytes` bytes of an element; NULL: it ends before them. */
+static const uint8_t *
+take(struct pfcp_span *value, size_t bytes)
+{
+	const uint8_t *at = value->at;
+
+	if (value->bytes < bytes)
+		return NULL;
+	value->at += bytes;
+	value->bytes -= bytes;
+	return at;
+}
+
+/* What an address has behind the prefix is not compared. */
+static bool
+read_prefix(const uint8_t *address, unsigned int bits, struct upf_ue *ue, struct pfcp_fault *fault)
+{
+	struct upf_prefix mask;
+
+	if (bits == 0 || bits > 128)
+		return pfcp_fails(fault, PFCP_MANDATORY_IE_INCORRECT, PFCP_IE_UE_IP_ADDRESS);
+	mask = upf_prefix_mask(bits);
+	ue->prefix = upf_prefix_of(address, &mask);
+	ue->prefix_bits = (uint8_t)bits;
+	return (ue->prefix.words[0] | ue->prefix.words[1]) != 0 ||
+	       pfcp_fails(fault, PFCP_MANDATORY_IE_INCORRECT, PFCP_IE_UE_IP_ADDRESS);
+}
+
 /* Clause 8.2.62. */
 static bool
-read_ue_ip(struct pfcp_span value, void *group, struct pfcp_fault *fault)
+read_ue(struct pfcp_span value, void *group, struct pfcp_fault *fault)
 {
-	enum { V6 = 1, V4 = 2, DESTINATION = 4, OTHERS = 0x78 };
+	enum { V6 = 1, V4 = 2, DESTINATION = 4, DELEGATED = 8, CHOOSES = 0x30, LENGTH = 0x40 };
 	struct pfcp_pdr *pdr = ((struct pdi *)group)->pdr;
+	const uint8_t flags = take(&value, 1)[0];
+	const uint8_t *ip, *ipv6, *length;
 
-	if ((value.at[0] & (V6 | OTHERS)) != 0)
+	if ((flags & (DELEGATED | CHOOSES)) != 0)
 		return pfcp_refuses(fault, PFCP_IE_UE_IP_ADDRESS);
-	if ((value.at[0] & V4) == 0)
+	if ((flags & (V4 | V6)) == 0 || ((flags & LENGTH) != 0 && (flags & V6) == 0))
 		return pfcp_fails(fault, PFCP_MANDATORY_IE_INCORRECT, PFCP_IE_UE_IP_ADDRESS);
-	if (value.bytes < 5)
+	ip = take(&value, (flags & V4) != 0 ? 4 : 0);
+	ipv6 = take(&value, (flags & V6) != 0 ? 16 : 0);
+	length = take(&value, (flags & LENGTH) != 0 ? 1 : 0);
+	if (ip == NULL || ipv6 == NULL || length == NULL)
 		return pfcp_fails(fault, PFCP_INVALID_LENGTH, PFCP_IE_UE_IP_ADDRESS);
-	pdr->has_ue_ip = true;
-	pdr->ue_is_destination = (value.at[0] & DESTINATION) != 0;
-	memcpy(&pdr->ue_ip, value.at + 1, sizeof(pdr->ue_ip));
-	return true;
+	pdr->has_ue = true;
+	pdr->ue_is_destination = (flags & DESTINATION) != 0;
+	if ((flags & V4) != 0)
+		memcpy(&pdr->ue.ip, ip, sizeof(pdr->ue.ip));
+	return (flags & V6) == 0 ||
+	       read_prefix(ipv6, (flags & LENGTH) != 0 ? length[0] : UPF_PREFIX_BITS, &pdr->ue,
+			   fault);
 }
 
 static bool
@@ -97,19 +133,6 @@ read_pdi_qfi(struct pfcp_span value, void *group, struct pfcp_fault *fault)
 	return true;
 }
 
-/* The next `bytes` bytes of an element; NULL: it ends before them. */
-static const uint8_t *
-take(struct pfcp_span *value, size_t bytes)
-{
-	const uint8_t *at = value->at;
-
-	if (value->bytes < bytes)
-		return NULL;
-	value->at += bytes;
-	value->bytes -= bytes;
-	return at;
-}
-
 /* Clause 8.2.5. */
 static bool
 read_sdf_filter(struct pfcp_span value, void *group, struct pfcp_fault *fault)
@@ -122,10 +145,9 @@ read_sdf_filter(struct pfcp_span value, void *group, struct pfcp_fault *fault)
 
 	if (rules->filter_count == PFCP_FILTERS_MAX)
 		return pfcp_fails(fault, PFCP_NO_RESOURCES, PFCP_IE_SDF_FILTER);
-	if ((flags & (SPI | FLOW_LABEL)) != 0)
-		return pfcp_refuses(fault, PFCP_IE_SDF_FILTER);
 	*sdf = (struct pfcp_sdf){.pdr_id = ((struct pdi *)group)->pdr->id,
-				 .is_described = (flags & (DESCRIPTION | TOS)) != 0,
+				 .is_described =
+					 (flags & (DESCRIPTION | TOS | SPI | FLOW_LABEL)) != 0,
 				 .has_id = (flags & ID) != 0,
 				 .filter = UPF_FILTER_OF_ALL};
 	if ((flags & DESCRIPTION) != 0) {
@@ -145,6 +167,20 @@ read_sdf_filter(struct pfcp_span value, void *group, struct pfcp_fault *fault)
 			return pfcp_fails(fault, PFCP_INVALID_LENGTH, PFCP_IE_SDF_FILTER);
 		sdf->filter.tos = at[0] & at[1];
 		sdf->filter.tos_mask = at[1];
+	}
+	if ((flags & SPI) != 0) {
+		at = take(&value, 4);
+		if (at == NULL)
+			return pfcp_fails(fault, PFCP_INVALID_LENGTH, PFCP_IE_SDF_FILTER);
+		sdf->filter.has_spi = true;
+		sdf->filter.spi = (uint32_t)pfcp_number(at, 4);
+	}
+	if ((flags & FLOW_LABEL) != 0) {
+		at = take(&value, 3);
+		if (at == NULL)
+			return pfcp_fails(fault, PFCP_INVALID_LENGTH, PFCP_IE_SDF_FILTER);
+		sdf->filter.has_flow_label = true;
+		sdf->filter.flow_label = (uint32_t)pfcp_number(at, 3) & 0xfffff;
 	}
 	if (sdf->has_id) {
 		at = take(&value, 4);
@@ -173,7 +209,7 @@ read_pdi(struct pfcp_span value, struct pdi *pdi, struct pfcp_fault *fault)
 	static const struct pfcp_row rows[] = {
 		{PFCP_IE_SOURCE_INTERFACE, 1, true, false, read_source_interface},
 		{PFCP_IE_F_TEID, 1, false, false, read_f_teid},
-		{PFCP_IE_UE_IP_ADDRESS, 1, false, false, read_ue_ip},
+		{PFCP_IE_UE_IP_ADDRESS, 1, false, false, read_ue},
 		{PFCP_IE_SDF_FILTER, 2, false, true, read_sdf_filter},
 		{PFCP_IE_QFI, 1, false, false, read_pdi_qfi},
 		{PFCP_IE_APPLICATION_ID, 0, false, false, read_application_id},

@@ -24,13 +24,18 @@ check_read(const struct pfcp_request *request, const uint8_t *bytes, size_t size
 		if (filter->protocol > UPF_ANY_PROTOCOL ||
 		    filter->network.range_count > UPF_PORT_RANGES_MAX ||
 		    filter->ue.range_count > UPF_PORT_RANGES_MAX ||
-		    (filter->network.ip & ~filter->network.mask) != 0 ||
-		    (filter->ue.ip & ~filter->ue.mask) != 0 ||
-		    (filter->tos & ~filter->tos_mask) != 0)
+		    filter->network.bits > 8 * weir_ip_address_bytes(filter->network.ip.ipv6) ||
+		    filter->ue.bits > 8 * weir_ip_address_bytes(filter->ue.ip.ipv6) ||
+		    filter->flow_label >> 20 != 0 || (filter->tos & ~filter->tos_mask) != 0)
 			abort();
 	}
 	for (unsigned int i = 0; i < rules->pdr_count; i++) {
-		if (rules->pdr[i].qer_count > PFCP_QERS_OF_PDR_MAX)
+		const struct upf_ue *ue = &rules->pdr[i].ue;
+		const struct upf_prefix mask = upf_prefix_mask(ue->prefix_bits);
+		const struct upf_prefix masked = upf_prefix_of((const void *)&ue->prefix, &mask);
+
+		if (rules->pdr[i].qer_count > PFCP_QERS_OF_PDR_MAX || ue->prefix_bits > 128 ||
+		    !upf_prefix_is(&masked, &ue->prefix))
 			abort();
 	}
 	if (request->node_id.bytes > 0 &&

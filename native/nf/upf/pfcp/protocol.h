@@ -63,6 +63,7 @@ enum pfcp_ie_type {
 	PFCP_IE_UP_FUNCTION_FEATURES = 43,
 	PFCP_IE_APPLY_ACTION = 44,
 	PFCP_IE_SMREQ_FLAGS = 49,
+	PFCP_IE_SRRSP_FLAGS = 50,
 	PFCP_IE_PDR_ID = 56,
 	PFCP_IE_F_SEID = 57,
 	PFCP_IE_NODE_ID = 60,
@@ -71,6 +72,7 @@ enum pfcp_ie_type {
 	PFCP_IE_MEASUREMENT_PERIOD = 64,
 	PFCP_IE_VOLUME_MEASUREMENT = 66,
 	PFCP_IE_DURATION_MEASUREMENT = 67,
+	PFCP_IE_QUOTA_HOLDING_TIME = 71,
 	PFCP_IE_VOLUME_QUOTA = 73,
 	PFCP_IE_TIME_QUOTA = 74,
 	PFCP_IE_START_TIME = 75,
@@ -80,7 +82,12 @@ enum pfcp_ie_type {
 	PFCP_IE_USAGE_REPORT_OF_DELETION = 79,
 	PFCP_IE_USAGE_REPORT = 80,
 	PFCP_IE_URR_ID = 81,
+	PFCP_IE_DOWNLINK_DATA_REPORT = 83,
 	PFCP_IE_OUTER_HEADER_CREATION = 84,
+	PFCP_IE_CREATE_BAR = 85,
+	PFCP_IE_UPDATE_BAR = 86,
+	PFCP_IE_REMOVE_BAR = 87,
+	PFCP_IE_BAR_ID = 88,
 	PFCP_IE_UE_IP_ADDRESS = 93,
 	PFCP_IE_OUTER_HEADER_REMOVAL = 95,
 	PFCP_IE_RECOVERY_TIME_STAMP = 96,
@@ -89,6 +96,7 @@ enum pfcp_ie_type {
 	PFCP_IE_FAR_ID = 108,
 	PFCP_IE_QER_ID = 109,
 	PFCP_IE_QFI = 124,
+	PFCP_IE_SUGGESTED_PACKETS = 140,
 };
 
 /* Clause 8.2.1. */
@@ -111,7 +119,12 @@ enum pfcp_cause {
 enum pfcp_interface { PFCP_ACCESS = 0, PFCP_CORE = 1 };
 
 /* Clause 8.2.26, first octet. */
-enum pfcp_action { PFCP_DROP = 1 << 0, PFCP_FORWARD = 1 << 1 };
+enum pfcp_action {
+	PFCP_DROP = 1 << 0,
+	PFCP_FORWARD = 1 << 1,
+	PFCP_BUFFER = 1 << 2,
+	PFCP_NOTIFY = 1 << 3, /* of the first packet that is buffered */
+};
 
 /* Clause 8.2.40, first octet. */
 enum pfcp_method { PFCP_DURATION = 1 << 0, PFCP_VOLUME = 1 << 1 };
@@ -121,23 +134,33 @@ enum pfcp_trigger {
 	PFCP_PERIODIC = 1 << 16,
 	PFCP_AT_VOLUME = 1 << 17,
 	PFCP_AT_TIME = 1 << 18,
+	PFCP_AT_VOLUME_QUOTA = 1 << 8,
+	PFCP_AT_TIME_QUOTA = 1 << 9,
 	/* Of reports alone. */
 	PFCP_IMMEDIATE = 1 << 23,
 	PFCP_TERMINATION = 1 << 11,
 };
 
-/* Clauses 8.2.13 and 8.2.44, first octet: which volumes there are, in this order. */
+/* Clauses 8.2.13, 8.2.44 and 8.2.50, first octet: which volumes there are, in this order. */
 enum pfcp_volume { PFCP_TOTAL, PFCP_UPLINK, PFCP_DOWNLINK, PFCP_VOLUMES };
 
-#define PFCP_REPORTS_USAGE 0x02	 /* clause 8.2.21 */
-#define PFCP_STARTS_AT_ONCE 0x08 /* clause 8.2.68, ISTM */
-#define PFCP_QUERIES_ALL 0x04	 /* clause 8.2.34, QAURR */
+/* Clause 8.2.21. */
+#define PFCP_REPORTS_DOWNLINK_DATA 0x01
+#define PFCP_REPORTS_USAGE 0x02
+#define PFCP_SENDS_END_MARKER 0x02 /* clause 8.2.34, SNDEM */
+#define PFCP_DROPS_BUFFERED 0x01   /* clauses 8.2.34 and 8.2.35, DROBU */
+#define PFCP_STARTS_AT_ONCE 0x08   /* clause 8.2.68, ISTM */
+#define PFCP_QUERIES_ALL 0x04	   /* clause 8.2.34, QAURR */
 
 /* Clause 8.2.56, first octet. */
 #define PFCP_GTPU_UDP_IPV4 0x01
 /* Clause 8.2.64: the outer headers that may be removed here. */
 enum pfcp_removal { PFCP_REMOVE_GTPU_UDP_IPV4 = 0, PFCP_REMOVE_GTPU_UDP_IP = 6 };
-/* Clause 8.2.25, first octet: the user plane function gives TEIDs out. */
-#define PFCP_FEATURE_FTUP 0x10
+/* Clause 8.2.25, two octets: the user plane function gives TEIDs out; it buffers as many packets as
+ * it is told, and sends end markers. */
+#define PFCP_FEATURE_FTUP 0x1000
+#define PFCP_FEATURE_UDBC 0x0004
+#define PFCP_FEATURE_EMPU 0x0001
+#define PFCP_FEATURES (PFCP_FEATURE_FTUP | PFCP_FEATURE_UDBC | PFCP_FEATURE_EMPU)
 
 #endif

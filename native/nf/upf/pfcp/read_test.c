@@ -63,7 +63,7 @@ both_directions_of_a_session_are_read_with_their_rules(void **state)
 	assert_int_equal(up->source_interface, PFCP_ACCESS);
 	assert_true(up->f_teid.given && up->f_teid.chooses && up->f_teid.has_choose_id);
 	assert_int_equal(up->f_teid.choose_id, 5);
-	assert_int_equal(up->ue_ip, inet_addr("10.46.0.1"));
+	assert_int_equal(up->ue.ip, inet_addr("10.46.0.1"));
 	assert_false(up->ue_is_destination);
 	assert_true(up->removes_outer_header);
 	assert_int_equal(up->outer_header_removal, PFCP_REMOVE_GTPU_UDP_IPV4);

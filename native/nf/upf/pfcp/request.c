@@ -54,14 +54,17 @@ RULE(create_pdr, pfcp_pdr_read, PFCP_CREATE)
 RULE(create_far, pfcp_far_read, PFCP_CREATE)
 RULE(create_qer, pfcp_qer_read, PFCP_CREATE)
 RULE(create_urr, pfcp_urr_read, PFCP_CREATE)
+RULE(create_bar, pfcp_bar_read, PFCP_CREATE)
 RULE(update_pdr, pfcp_pdr_read, PFCP_UPDATE)
 RULE(update_far, pfcp_far_read, PFCP_UPDATE)
 RULE(update_qer, pfcp_qer_read, PFCP_UPDATE)
 RULE(update_urr, pfcp_urr_read, PFCP_UPDATE)
+RULE(update_bar, pfcp_bar_read, PFCP_UPDATE)
 RULE(remove_pdr, pfcp_pdr_read, PFCP_REMOVE)
 RULE(remove_far, pfcp_far_read, PFCP_REMOVE)
 RULE(remove_qer, pfcp_qer_read, PFCP_REMOVE)
 RULE(remove_urr, pfcp_urr_read, PFCP_REMOVE)
+RULE(remove_bar, pfcp_bar_read, PFCP_REMOVE)
 
 static bool
 query_urr(struct pfcp_span value, void *group, struct pfcp_fault *fault)
@@ -77,8 +80,11 @@ query_urr(struct pfcp_span value, void *group, struct pfcp_fault *fault)
 static bool
 read_flags(struct pfcp_span value, void *group, struct pfcp_fault *fault)
 {
+	struct pfcp_request *request = group;
+
 	(void)fault;
-	((struct pfcp_request *)group)->queries_all = (value.at[0] & PFCP_QUERIES_ALL) != 0;
+	request->queries_all = (value.at[0] & PFCP_QUERIES_ALL) != 0;
+	request->drops_buffered = (value.at[0] & PFCP_DROPS_BUFFERED) != 0;
 	return true;
 }
 
@@ -102,6 +108,7 @@ static const struct pfcp_row establishment[] = {
 	{PFCP_IE_CREATE_FAR, 0, true, true, create_far},
 	{PFCP_IE_CREATE_QER, 0, false, true, create_qer},
 	{PFCP_IE_CREATE_URR, 0, false, true, create_urr},
+	{PFCP_IE_CREATE_BAR, 0, false, true, create_bar},
 };
 
 static const struct pfcp_row modification[] = {
@@ -118,6 +125,9 @@ static const struct pfcp_row modification[] = {
 	{PFCP_IE_REMOVE_FAR, 0, false, true, remove_far},
 	{PFCP_IE_REMOVE_QER, 0, false, true, remove_qer},
 	{PFCP_IE_REMOVE_URR, 0, false, true, remove_urr},
+	{PFCP_IE_CREATE_BAR, 0, false, true, create_bar},
+	{PFCP_IE_UPDATE_BAR, 0, false, true, update_bar},
+	{PFCP_IE_REMOVE_BAR, 0, false, true, remove_bar},
 	{PFCP_IE_QUERY_URR, 0, false, true, query_urr},
 	{PFCP_IE_SMREQ_FLAGS, 1, false, false, read_flags},
 };

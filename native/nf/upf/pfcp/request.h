@@ -18,6 +18,7 @@ struct pfcp_request {
 	uint64_t cp_seid;
 	uint32_t cp_ip; /* network byte order */
 	struct pfcp_rules rules;
+	bool drops_buffered; /* a modification: what waits, before anything else */
 	/* Usage reporting rules that a modification queries. */
 	bool queries_all;
 	uint8_t query_count;

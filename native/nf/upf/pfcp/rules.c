@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Forwarding action rules and QoS enforcement rules. */
+/* Forwarding action rules, buffering action rules and QoS enforcement rules. */
 #include "rules.h"
 
 #include <string.h>
@@ -54,6 +54,14 @@ read_outer_header(struct pfcp_span value, void *group, struct pfcp_fault *fault)
 }
 
 static bool
+read_far_flags(struct pfcp_span value, void *group, struct pfcp_fault *fault)
+{
+	(void)fault;
+	((struct pfcp_far *)group)->ends_tunnel = (value.at[0] & PFCP_SENDS_END_MARKER) != 0;
+	return true;
+}
+
+static bool
 read_parameters(struct pfcp_span value, void *group, struct pfcp_fault *fault)
 {
 	static const struct pfcp_row rows[] = {
@@ -70,9 +78,21 @@ read_updated_parameters(struct pfcp_span value, void *group, struct pfcp_fault *
 	static const struct pfcp_row rows[] = {
 		{PFCP_IE_DESTINATION_INTERFACE, 1, false, false, read_destination},
 		{PFCP_IE_OUTER_HEADER_CREATION, 2, false, false, read_outer_header},
+		{PFCP_IE_SMREQ_FLAGS, 1, false, false, read_far_flags},
 	};
 
 	return pfcp_group_read(rows, PFCP_COUNT(rows), value, group, fault);
+}
+
+static bool
+read_far_bar_id(struct pfcp_span value, void *group, struct pfcp_fault *fault)
+{
+	struct pfcp_far *far = group;
+
+	(void)fault;
+	far->has_bar = true;
+	far->bar_id = value.at[0];
+	return true;
 }
 
 bool
@@ -83,11 +103,13 @@ pfcp_far_read(struct pfcp_span value, enum pfcp_rule_change change, struct pfcp_
 		{PFCP_IE_FAR_ID, 4, true, false, read_far_id},
 		{PFCP_IE_APPLY_ACTION, 1, true, false, read_action},
 		{PFCP_IE_FORWARDING_PARAMETERS, 0, false, false, read_parameters},
+		{PFCP_IE_BAR_ID, 1, false, false, read_far_bar_id},
 	};
 	static const struct pfcp_row updated[] = {
 		{PFCP_IE_FAR_ID, 4, true, false, read_far_id},
 		{PFCP_IE_APPLY_ACTION, 1, false, false, read_action},
 		{PFCP_IE_UPDATE_FORWARDING_PARAMETERS, 0, false, false, read_updated_parameters},
+		{PFCP_IE_BAR_ID, 1, false, false, read_far_bar_id},
 	};
 	struct pfcp_far *far = &rules->far[rules->far_count];
 
@@ -97,6 +119,44 @@ pfcp_far_read(struct pfcp_span value, enum pfcp_rule_change change, struct pfcp_
 	*far = (struct pfcp_far){.change = change};
 	return pfcp_group_read(change == PFCP_CREATE ? created : updated, PFCP_COUNT(created),
 			       value, far, fault);
+}
+
+/* Buffering action rules: tables 7.5.2.6-1, 7.5.4.11-1 and 7.5.4.12-1. */
+
+static bool
+read_bar_id(struct pfcp_span value, void *group, struct pfcp_fault *fault)
+{
+	(void)fault;
+	((struct pfcp_bar *)group)->id = value.at[0];
+	return true;
+}
+
+static bool
+read_packets(struct pfcp_span value, void *group, struct pfcp_fault *fault)
+{
+	struct pfcp_bar *bar = group;
+
+	(void)fault;
+	bar->has_packets = true;
+	bar->packets = value.at[0];
+	return true;
+}
+
+bool
+pfcp_bar_read(struct pfcp_span value, enum pfcp_rule_change change, struct pfcp_rules *rules,
+	      struct pfcp_fault *fault)
+{
+	static const struct pfcp_row rows[] = {
+		{PFCP_IE_BAR_ID, 1, true, false, read_bar_id},
+		{PFCP_IE_SUGGESTED_PACKETS, 1, false, false, read_packets},
+	};
+	struct pfcp_bar *bar = &rules->bar[rules->bar_count];
+
+	if (rules->bar_count == PFCP_BARS_MAX)
+		return pfcp_fails(fault, PFCP_NO_RESOURCES, 0);
+	rules->bar_count++;
+	*bar = (struct pfcp_bar){.change = change};
+	return pfcp_group_read(rows, PFCP_COUNT(rows), value, bar, fault);
 }
 
 /* QoS enforcement rules: tables 7.5.2.5-1, 7.5.4.5-1 and 7.5.4.9-1. */

@@ -14,9 +14,9 @@ update_pdr(struct pfcp_pdr *pdr, const struct pfcp_pdr *by)
 		pdr->qfi = by->qfi;
 		pdr->source_interface = by->source_interface;
 		pdr->f_teid = by->f_teid;
-		pdr->has_ue_ip = by->has_ue_ip;
+		pdr->has_ue = by->has_ue;
 		pdr->ue_is_destination = by->ue_is_destination;
-		pdr->ue_ip = by->ue_ip;
+		pdr->ue = by->ue;
 	}
 	if (by->removes_outer_header) {
 		pdr->removes_outer_header = true;
@@ -52,6 +52,19 @@ update_far(struct pfcp_far *far, const struct pfcp_far *by)
 		far->outer_header = by->outer_header;
 		far->teid = by->teid;
 		far->ip = by->ip;
+	}
+	if (by->has_bar) {
+		far->has_bar = true;
+		far->bar_id = by->bar_id;
+	}
+}
+
+static void
+update_bar(struct pfcp_bar *bar, const struct pfcp_bar *by)
+{
+	if (by->has_packets) {
+		bar->has_packets = true;
+		bar->packets = by->packets;
 	}
 }
 
@@ -92,6 +105,16 @@ update_urr(struct pfcp_urr *urr, const struct pfcp_urr *by)
 		urr->has_time = true;
 		urr->time_threshold_s = by->time_threshold_s;
 	}
+	if (by->has_volume_quota) {
+		urr->has_volume_quota = true;
+		memcpy(urr->volume_quota_bytes, by->volume_quota_bytes,
+		       sizeof(urr->volume_quota_bytes));
+	}
+	if (by->has_time_quota) {
+		urr->has_time_quota = true;
+		urr->time_quota_s = by->time_quota_s;
+	}
+	urr->is_granted |= by->is_granted;
 	if (by->has_information)
 		urr->starts_at_once = by->starts_at_once;
 }
@@ -127,6 +150,7 @@ DEFINE_CHANGE(pdr, PFCP_IE_PDR_ID, PFCP_RULES_MAX)
 DEFINE_CHANGE(far, PFCP_IE_FAR_ID, PFCP_RULES_MAX)
 DEFINE_CHANGE(qer, PFCP_IE_QER_ID, PFCP_RULES_MAX)
 DEFINE_CHANGE(urr, PFCP_IE_URR_ID, PFCP_URRS_MAX)
+DEFINE_CHANGE(bar, PFCP_IE_BAR_ID, PFCP_BARS_MAX)
 
 /* The filters of a rule whose detection information is new, or which goes, go. */
 static void
@@ -174,6 +198,10 @@ pfcp_rules_change(struct pfcp_rules *rules, const struct pfcp_rules *changes,
 	}
 	for (unsigned int i = 0; i < changes->urr_count; i++) {
 		if (!change_urr(rules, &changes->urr[i], fault))
+			return false;
+	}
+	for (unsigned int i = 0; i < changes->bar_count; i++) {
+		if (!change_bar(rules, &changes->bar[i], fault))
 			return false;
 	}
 	return true;

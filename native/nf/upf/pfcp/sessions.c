@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "state.h"
+#include "treatment.h"
 
 static uint32_t
 place_of(const struct pfcp_agent *agent, const struct pfcp_session *session)
@@ -60,9 +61,24 @@ static bool
 change_rules(struct pfcp_agent *agent, const struct pfcp_request *request, uint32_t teid,
 	     struct pfcp_rules *rules, struct pfcp_meaning *wanted, struct pfcp_fault *fault)
 {
-	return pfcp_rules_change(rules, &request->rules, fault) &&
-	       pfcp_meters_begin(&agent->slots, &agent->way, rules->urr, rules->urr_count, fault) &&
-	       pfcp_rules_mean(rules, teid, wanted, fault);
+	if (!pfcp_rules_change(rules, &request->rules, fault) ||
+	    !pfcp_meters_begin(&agent->slots, &agent->way, rules->urr, rules->urr_count, fault) ||
+	    !pfcp_rules_mean(rules, teid, wanted, fault))
+		return false;
+	wanted->session.quota_count =
+		pfcp_meters_grant(&agent->way, rules->urr, rules->urr_count, wanted->quota);
+	if (wanted->session.quota_count > 0)
+		wanted->session.given |= UPF_GIVEN_QUOTAS;
+	return true;
+}
+
+/* Prefixes of one length, and each session at one worker. */
+static bool
+can_serve(const struct upf *upf, const struct upf_ue *ue)
+{
+	return ue->prefix_bits == 0 || (ue->prefix_bits == upf->prefix_bits &&
+					upf_steer_prefix(upf, &ue->prefix) % upf->workers ==
+						upf_steer_ue(upf, ue) % upf->workers);
 }
 
 /* A session that is not there yet; false: `made` has nothing to be given back. */
@@ -72,17 +88,20 @@ make(struct pfcp_agent *agent, const struct pfcp_rules *rules, const struct pfcp
 {
 	struct upf_change change = wanted->session;
 
-	made->ue_ip = change.ue_ip;
+	made->ue = change.ue;
+	if (!can_serve(agent->upf, &made->ue))
+		return pfcp_refuses(fault, PFCP_IE_UE_IP_ADDRESS);
 	made->kept = pfcp_rules_keep(rules);
 	if (made->kept == NULL)
 		return pfcp_fails(fault, PFCP_NO_RESOURCES, 0);
-	if (!pfcp_place_choose(agent, made->ue_ip, place)) {
+	if (!pfcp_place_choose(agent, &made->ue, place)) {
 		free(made->kept);
 		return pfcp_fails(fault, PFCP_NO_RESOURCES, 0);
 	}
-	made->teid = pfcp_teid_choose(agent, *place, made->ue_ip);
+	made->teid = pfcp_teid_choose(agent, *place, &made->ue);
 	made->up_seid = pfcp_seid_choose(agent, *place);
 	change.rules = wanted->rule;
+	change.quotas = wanted->quota;
 	change.given |= UPF_GIVEN_TEID;
 	change.teid = made->teid;
 	if (apply(agent, UPF_ADD, &change))
@@ -90,6 +109,17 @@ make(struct pfcp_agent *agent, const struct pfcp_rules *rules, const struct pfcp
 	pfcp_place_give_back(agent, *place);
 	free(made->kept);
 	return fails_to_apply(agent, &change, PFCP_IE_UE_IP_ADDRESS, fault);
+}
+
+/* Of packets that wait for the session, by whichever of its rules. */
+static bool
+notifies(const struct pfcp_meaning *meaning)
+{
+	bool any = meaning->session.notifies;
+
+	for (unsigned int i = 0; i < meaning->session.rule_count; i++)
+		any |= meaning->rule[i].notifies;
+	return any;
 }
 
 bool
@@ -113,8 +143,23 @@ pfcp_session_establish(struct pfcp_agent *agent, uint8_t association,
 	*session = &agent->sessions[place];
 	**session = made;
 	pfcp_reports_follow(agent, place, rules.urr_count > 0);
+	pfcp_reports_expect(agent, *session, notifies(&wanted));
 	agent->counts.established++;
 	return true;
+}
+
+/* The request says again that somebody is to be told. */
+static bool
+asks_for_notice(const struct pfcp_rules *rules)
+{
+	for (unsigned int i = 0; i < rules->far_count; i++) {
+		const struct pfcp_far *far = &rules->far[i];
+
+		if (far->change != PFCP_REMOVE && far->has_action &&
+		    (far->action & PFCP_NOTIFY) != 0)
+			return true;
+	}
+	return false;
 }
 
 /* Rules that a session had and has no more report for the last time, and those that are queried
@@ -176,10 +221,20 @@ pfcp_session_modify(struct pfcp_agent *agent, struct pfcp_session *session,
 	/* They meant something when they came. */
 	done = pfcp_rules_mean(&rules, session->teid, &had, fault) &&
 	       change_rules(agent, request, session->teid, &rules, &wanted, fault);
-	if (done && wanted.session.ue_ip != session->ue_ip)
+	if (done && !upf_ue_is(&wanted.session.ue, &session->ue))
 		done = pfcp_fails(fault, PFCP_MANDATORY_IE_INCORRECT, PFCP_IE_UE_IP_ADDRESS);
 	if (done) {
 		change = pfcp_difference(&had, &wanted);
+		pfcp_mark_ends(&rules, &request->rules, &had, &wanted);
+		if (wanted.session.end_marker && (change.given & UPF_GIVEN_GNB_TEID) != 0) {
+			change.given |= UPF_GIVEN_END_MARKER;
+			change.end_marker = true;
+		}
+		if (asks_for_notice(&request->rules))
+			change.given |= wanted.session.given &
+					(UPF_GIVEN_ACTION << DOWNLINK | UPF_GIVEN_RULES);
+		if (request->drops_buffered)
+			change.given |= UPF_GIVEN_END_OF_KEPT;
 		done = modify(agent, session, &change, &rules, request, fault);
 	}
 	if (!done) {
@@ -194,15 +249,39 @@ pfcp_session_modify(struct pfcp_agent *agent, struct pfcp_session *session,
 	if (request->cp_ip != 0)
 		session->cp_ip = request->cp_ip;
 	pfcp_reports_follow(agent, place_of(agent, session), rules.urr_count > 0);
+	pfcp_reports_expect(agent, session, notifies(&wanted));
 	agent->counts.modified++;
 	return true;
+}
+
+void
+pfcp_session_exhaust(struct pfcp_agent *agent, const struct pfcp_session *session, uint32_t slot)
+{
+	const struct upf_quota quota = {.usage = slot, .is_limited = true, .is_exhausted = true};
+	const struct upf_change change = {.given = UPF_GIVEN_UE | UPF_GIVEN_QUOTAS,
+					  .ue = session->ue,
+					  .quotas = &quota,
+					  .quota_count = 1};
+
+	if (stands(agent, session))
+		apply(agent, UPF_MODIFY, &change);
+}
+
+void
+pfcp_session_drop_buffered(struct pfcp_agent *agent, const struct pfcp_session *session)
+{
+	const struct upf_change change = {.given = UPF_GIVEN_UE | UPF_GIVEN_END_OF_KEPT,
+					  .ue = session->ue};
+
+	if (stands(agent, session))
+		apply(agent, UPF_MODIFY, &change);
 }
 
 /* One that a command removed before is gone as well. */
 void
 pfcp_session_delete(struct pfcp_agent *agent, struct pfcp_session *session)
 {
-	const struct upf_change change = {.given = UPF_GIVEN_UE, .ue_ip = session->ue_ip};
+	const struct upf_change change = {.given = UPF_GIVEN_UE, .ue = session->ue};
 	unsigned int count;
 	struct pfcp_urr *urr = pfcp_kept_urrs(session->kept, &count);
 
@@ -214,6 +293,7 @@ pfcp_session_delete(struct pfcp_agent *agent, struct pfcp_session *session)
 		pfcp_meter_reports(&agent->way, &urr[i], PFCP_TERMINATION, &agent->told);
 	pfcp_meters_end(&agent->slots, urr, count, NULL, 0);
 	pfcp_reports_follow(agent, place_of(agent, session), false);
+	pfcp_reports_expect(agent, session, false);
 	free(session->kept);
 	memset(session, 0, sizeof(*session));
 	pfcp_place_give_back(agent, place_of(agent, session));

@@ -18,10 +18,11 @@ struct pfcp_session {
 	uint64_t cp_seid;
 	uint32_t teid;
 	uint8_t association;
+	bool notifies;	     /* somebody may be told of packets that wait */
 	bool is_metered;     /* it has usage reporting rules: */
 	uint32_t metered_at; /* where the agent's reports have its place */
-	uint32_t ue_ip;	     /* network byte order */
-	uint32_t cp_ip;	     /* whom its reports are for; network byte order */
+	struct upf_ue ue;
+	uint32_t cp_ip; /* whom its reports are for; network byte order */
 	struct pfcp_kept *kept;
 };
 
@@ -45,6 +46,12 @@ struct pfcp_dice {
 };
 
 #define PFCP_REPORTS_MAX 256 /* that are not answered yet */
+#define PFCP_REPORTS_OWN                                                                           \
+	8 /* of these for each association, whatever the others leave unanswered                   \
+	   */
+static_assert(PFCP_REPORTS_OWN * PFCP_ASSOCIATIONS_MAX < PFCP_REPORTS_MAX,
+	      "the rest is for whoever comes");
+#define PFCP_NOTES_MAX 256 /* for which their association has no room */
 #define PFCP_REPORT_AGAIN_MS 3000
 #define PFCP_REPORT_TRIES 3
 
@@ -62,8 +69,12 @@ struct pfcp_report {
 struct pfcp_reports {
 	struct pfcp_report *report;
 	uint32_t under_way, sequence;
+	uint32_t under_way_of[PFCP_ASSOCIATIONS_MAX];
+	struct upf_note note[PFCP_NOTES_MAX]; /* the oldest first */
+	uint32_t note_count;
 	uint32_t *metered;
 	uint32_t metered_count, next;
+	uint32_t notifying; /* sessions */
 	/* Of the present turn. */
 	uint64_t turn_ms;
 	uint32_t left;		/* sessions */
@@ -91,10 +102,11 @@ struct pfcp_agent {
 /* choices.c: a place, and numbers that lead to it and cannot be guessed. */
 
 bool pfcp_places_init(struct pfcp_places *places, const struct upf *upf);
-/* For a session of that UE. False: every place is taken, or there is none for that address. */
-bool pfcp_place_choose(struct pfcp_agent *agent, uint32_t ue_ip, uint32_t *place);
+/* For a session of that UE. False: every place is taken, or there is none for that address or
+ * prefix. */
+bool pfcp_place_choose(struct pfcp_agent *agent, const struct upf_ue *ue, uint32_t *place);
 void pfcp_place_give_back(struct pfcp_agent *agent, uint32_t place);
-uint32_t pfcp_teid_choose(struct pfcp_agent *agent, uint32_t place, uint32_t ue_ip);
+uint32_t pfcp_teid_choose(struct pfcp_agent *agent, uint32_t place, const struct upf_ue *ue);
 uint64_t pfcp_seid_choose(struct pfcp_agent *agent, uint32_t place);
 /* The place that a SEID of pfcp_seid_choose() leads to. */
 uint32_t pfcp_place_of_seid(uint64_t seid);
@@ -117,6 +129,11 @@ bool pfcp_session_establish(struct pfcp_agent *agent, uint8_t association,
 bool pfcp_session_modify(struct pfcp_agent *agent, struct pfcp_session *session,
 			 const struct pfcp_request *request, struct pfcp_fault *fault);
 void pfcp_session_delete(struct pfcp_agent *agent, struct pfcp_session *session);
+/* Nothing passes any more that this usage of the session counts. */
+void pfcp_session_exhaust(struct pfcp_agent *agent, const struct pfcp_session *session,
+			  uint32_t slot);
+/* What waits for the session is dropped. */
+void pfcp_session_drop_buffered(struct pfcp_agent *agent, const struct pfcp_session *session);
 /* The session of that SEID which the association has, or NULL. */
 struct pfcp_session *pfcp_session_of(struct pfcp_agent *agent, uint8_t association, uint64_t seid);
 
@@ -129,11 +146,26 @@ void pfcp_reports_fini(struct pfcp_reports *reports);
 
 /* The session at that place has usage reporting rules, or none any more. */
 void pfcp_reports_follow(struct pfcp_agent *agent, uint32_t place, bool has_rules);
+/* Whether somebody is to be told of packets that wait for the session. */
+void pfcp_reports_expect(struct pfcp_agent *agent, struct pfcp_session *session, bool notifies);
 /* Those of sessions of that association are of no use any more. */
 void pfcp_reports_forget(struct pfcp_reports *reports, uint8_t association);
 /* What came is a response: to a report of ours, or false. */
 bool pfcp_reports_answered(struct pfcp_agent *agent, struct pfcp_peer from,
 			   const struct pfcp_header *header);
+/* A place for a report to that association. NULL: what is free is kept for others, so that a peer
+ * which answers nothing holds up its own reports alone. */
+struct pfcp_report *pfcp_report_free(struct pfcp_reports *reports, uint8_t association);
+/* A report of that type is in the place, but for what it says. */
+void pfcp_report_begin(struct pfcp_agent *agent, const struct pfcp_session *session, uint8_t type,
+		       struct pfcp_report *report);
+/* The message, and `to` whom. */
+const struct pfcp_writer *pfcp_report_send(struct pfcp_report *report, uint64_t now_ms,
+					   struct pfcp_peer *to);
+/* notes.c: the next report of packets that wait, first of those that were put off. NULL: there is
+ * none, or no room. */
+const struct pfcp_writer *pfcp_notes_due(struct pfcp_agent *agent, uint64_t now_ms,
+					 struct pfcp_peer *to);
 /* The next message whose time has come, and `to` whom, until the next call; NULL: none has. */
 const struct pfcp_writer *pfcp_reports_due(struct pfcp_agent *agent, struct pfcp_peer *to);
 

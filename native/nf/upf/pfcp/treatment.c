@@ -24,7 +24,23 @@ qer_of(const struct pfcp_rules *rules, uint32_t id)
 	return NULL;
 }
 
-/* Its FAR, forwarding towards the other side, or dropping. */
+/* What the FAR's BAR says, if it names one. */
+static bool
+read_bar(const struct pfcp_rules *rules, const struct pfcp_far *far,
+	 struct pfcp_treatment *treatment, struct pfcp_fault *fault)
+{
+	if (!far->has_bar)
+		return true;
+	for (unsigned int i = 0; i < rules->bar_count; i++) {
+		if (rules->bar[i].id != far->bar_id)
+			continue;
+		treatment->kept_most = rules->bar[i].packets;
+		return true;
+	}
+	return pfcp_fails(fault, PFCP_RULE_FAILURE, PFCP_IE_BAR_ID);
+}
+
+/* Its FAR, forwarding towards the other side, keeping what is to be sent there, or dropping. */
 static bool
 read_far(const struct pfcp_rules *rules, const struct pfcp_pdr *pdr, unsigned int way,
 	 struct pfcp_treatment *treatment, struct pfcp_fault *fault)
@@ -44,6 +60,11 @@ read_far(const struct pfcp_rules *rules, const struct pfcp_pdr *pdr, unsigned in
 	treatment->drops = far->action == PFCP_DROP;
 	if (treatment->drops)
 		return true;
+	if (way == DOWNLINK && (far->action & ~PFCP_NOTIFY) == PFCP_BUFFER) {
+		treatment->keeps = true;
+		treatment->notifies = (far->action & PFCP_NOTIFY) != 0;
+		return read_bar(rules, far, treatment, fault);
+	}
 	if (far->action != PFCP_FORWARD)
 		return pfcp_refuses(fault, PFCP_IE_APPLY_ACTION);
 	if (!far->has_destination || far->destination != (way == UPLINK ? PFCP_CORE : PFCP_ACCESS))

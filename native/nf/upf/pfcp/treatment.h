@@ -11,6 +11,8 @@
 
 struct pfcp_treatment {
 	bool drops, is_closed, has_outer_header, has_qfi;
+	bool keeps, notifies; /* of downlink: packets wait, and the first one is told */
+	uint8_t kept_most;    /* by its BAR; 0: none says */
 	uint8_t qfi;
 	uint32_t gnb_ip; /* network byte order */
 	uint32_t gnb_teid;

@@ -33,7 +33,8 @@ read_triggers(struct pfcp_span value, void *group, struct pfcp_fault *fault)
 		octets = octets << 8 | (i < value.bytes ? value.at[i] : 0);
 	urr->has_triggers = true;
 	urr->triggers = octets;
-	return (octets & ~(uint32_t)(PFCP_PERIODIC | PFCP_AT_VOLUME | PFCP_AT_TIME)) == 0 ||
+	return (octets & ~(uint32_t)(PFCP_PERIODIC | PFCP_AT_VOLUME | PFCP_AT_TIME |
+				     PFCP_AT_VOLUME_QUOTA | PFCP_AT_TIME_QUOTA)) == 0 ||
 	       pfcp_refuses(fault, PFCP_IE_REPORTING_TRIGGERS);
 }
 
@@ -48,26 +49,56 @@ read_period(struct pfcp_span value, void *group, struct pfcp_fault *fault)
 	       pfcp_fails(fault, PFCP_MANDATORY_IE_INCORRECT, PFCP_IE_MEASUREMENT_PERIOD);
 }
 
-/* Clause 8.2.13. */
+/* Clauses 8.2.13 and 8.2.50. */
+static bool
+read_volumes(struct pfcp_span value, enum pfcp_ie_type ie, uint64_t bytes[PFCP_VOLUMES],
+	     struct pfcp_fault *fault)
+{
+	const uint8_t flags = value.at[0];
+	size_t at = 1;
+
+	if ((flags & ((1 << PFCP_VOLUMES) - 1)) == 0)
+		return pfcp_fails(fault, PFCP_MANDATORY_IE_INCORRECT, ie);
+	for (unsigned int i = 0; i < PFCP_VOLUMES; i++) {
+		bytes[i] = UINT64_MAX;
+		if ((flags & 1 << i) == 0)
+			continue;
+		if (value.bytes < at + 8)
+			return pfcp_fails(fault, PFCP_INVALID_LENGTH, ie);
+		bytes[i] = pfcp_number(value.at + at, 8);
+		at += 8;
+	}
+	return true;
+}
+
 static bool
 read_volume_threshold(struct pfcp_span value, void *group, struct pfcp_fault *fault)
 {
 	struct pfcp_urr *urr = group;
-	const uint8_t flags = value.at[0];
-	size_t at = 1;
 
 	urr->has_volume = true;
-	if ((flags & ((1 << PFCP_VOLUMES) - 1)) == 0)
-		return pfcp_fails(fault, PFCP_MANDATORY_IE_INCORRECT, PFCP_IE_VOLUME_THRESHOLD);
-	for (unsigned int i = 0; i < PFCP_VOLUMES; i++) {
-		urr->volume_threshold_bytes[i] = UINT64_MAX;
-		if ((flags & 1 << i) == 0)
-			continue;
-		if (value.bytes < at + 8)
-			return pfcp_fails(fault, PFCP_INVALID_LENGTH, PFCP_IE_VOLUME_THRESHOLD);
-		urr->volume_threshold_bytes[i] = pfcp_number(value.at + at, 8);
-		at += 8;
-	}
+	return read_volumes(value, PFCP_IE_VOLUME_THRESHOLD, urr->volume_threshold_bytes, fault);
+}
+
+static bool
+read_volume_quota(struct pfcp_span value, void *group, struct pfcp_fault *fault)
+{
+	struct pfcp_urr *urr = group;
+
+	urr->has_volume_quota = true;
+	urr->is_granted = true;
+	return read_volumes(value, PFCP_IE_VOLUME_QUOTA, urr->volume_quota_bytes, fault);
+}
+
+static bool
+read_time_quota(struct pfcp_span value, void *group, struct pfcp_fault *fault)
+{
+	struct pfcp_urr *urr = group;
+
+	(void)fault;
+	urr->has_time_quota = true;
+	urr->is_granted = true;
+	urr->time_quota_s = (uint32_t)pfcp_number(value.at, 4);
 	return true;
 }
 
@@ -93,7 +124,7 @@ read_information(struct pfcp_span value, void *group, struct pfcp_fault *fault)
 	       pfcp_refuses(fault, PFCP_IE_MEASUREMENT_INFORMATION);
 }
 
-/* Elements that would stop or split what is measured. */
+/* Elements that would do something else at a quota, or split what is measured. */
 #define REFUSE(name, ie)                                                                           \
 	static bool name(struct pfcp_span value, void *group, struct pfcp_fault *fault)            \
 	{                                                                                          \
@@ -102,8 +133,8 @@ read_information(struct pfcp_span value, void *group, struct pfcp_fault *fault)
 		return pfcp_refuses(fault, ie);                                                    \
 	}
 
-REFUSE(refuse_volume_quota, PFCP_IE_VOLUME_QUOTA)
-REFUSE(refuse_time_quota, PFCP_IE_TIME_QUOTA)
+REFUSE(refuse_quota_action, PFCP_IE_FAR_ID)
+REFUSE(refuse_quota_holding_time, PFCP_IE_QUOTA_HOLDING_TIME)
 REFUSE(refuse_monitoring_time, PFCP_IE_MONITORING_TIME)
 REFUSE(refuse_inactivity, PFCP_IE_INACTIVITY_DETECTION_TIME)
 
@@ -117,8 +148,10 @@ REFUSE(refuse_inactivity, PFCP_IE_INACTIVITY_DETECTION_TIME)
 			{PFCP_IE_VOLUME_THRESHOLD, 1, false, false, read_volume_threshold},        \
 			{PFCP_IE_TIME_THRESHOLD, 4, false, false, read_time_threshold},            \
 			{PFCP_IE_MEASUREMENT_INFORMATION, 1, false, false, read_information},      \
-			{PFCP_IE_VOLUME_QUOTA, 0, false, false, refuse_volume_quota},              \
-			{PFCP_IE_TIME_QUOTA, 0, false, false, refuse_time_quota},                  \
+			{PFCP_IE_VOLUME_QUOTA, 1, false, false, read_volume_quota},                \
+			{PFCP_IE_TIME_QUOTA, 4, false, false, read_time_quota},                    \
+			{PFCP_IE_FAR_ID, 0, false, false, refuse_quota_action},                    \
+			{PFCP_IE_QUOTA_HOLDING_TIME, 0, false, false, refuse_quota_holding_time},  \
 			{PFCP_IE_MONITORING_TIME, 0, false, false, refuse_monitoring_time},        \
 			{PFCP_IE_INACTIVITY_DETECTION_TIME, 0, false, false, refuse_inactivity},   \
 	}
@@ -133,7 +166,8 @@ pfcp_urr_read(struct pfcp_span value, enum pfcp_rule_change change, struct pfcp_
 	if (rules->urr_count == PFCP_URRS_MAX)
 		return pfcp_fails(fault, PFCP_NO_RESOURCES, PFCP_IE_URR_ID);
 	rules->urr_count++;
-	*urr = (struct pfcp_urr){.change = change};
+	/* One that is new has no quotas but these. */
+	*urr = (struct pfcp_urr){.change = change, .is_granted = change == PFCP_CREATE};
 	return pfcp_group_read(change == PFCP_CREATE ? created : updated, PFCP_COUNT(created),
 			       value, urr, fault);
 }

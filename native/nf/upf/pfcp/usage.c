@@ -48,6 +48,34 @@ pfcp_meters_begin(struct pfcp_slots *slots, const struct pfcp_way *way, struct p
 	return true;
 }
 
+unsigned int
+pfcp_meters_grant(const struct pfcp_way *way, struct pfcp_urr *urr, unsigned int count,
+		  struct upf_quota quotas[PFCP_URRS_MAX])
+{
+	const uint64_t now_ms = way->now_ms(way->of);
+	unsigned int granted = 0;
+
+	static_assert(PFCP_TOTAL == (int)UPF_TOTAL && PFCP_DOWNLINK == (int)UPF_DOWNLINK,
+		      "one order");
+	for (struct pfcp_urr *end = urr + count; urr < end; urr++) {
+		struct upf_quota *quota = &quotas[granted];
+
+		if (!urr->is_granted)
+			continue;
+		granted++;
+		urr->is_granted = false;
+		urr->meter.quota_told = false;
+		urr->meter.quota_began_ms = urr->meter.time_began_ms != 0 ? now_ms : 0;
+		*quota = (struct upf_quota){.usage = urr->meter.slot,
+					    .is_limited =
+						    urr->has_volume_quota || urr->has_time_quota};
+		for (unsigned int i = 0; i < UPF_VOLUMES; i++)
+			quota->bytes[i] =
+				urr->has_volume_quota ? urr->volume_quota_bytes[i] : UINT64_MAX;
+	}
+	return granted;
+}
+
 bool
 pfcp_is_among(const struct pfcp_urr *urr, const struct pfcp_urr *others, unsigned int count)
 {
@@ -82,12 +110,30 @@ look(const struct pfcp_way *way, struct pfcp_urr *urr, uint64_t now_ms,
 	volume_bytes[PFCP_TOTAL] = volume_bytes[PFCP_UPLINK] + volume_bytes[PFCP_DOWNLINK];
 	if (meter->time_began_ms == 0 && volume_bytes[PFCP_TOTAL] > 0)
 		meter->time_began_ms = now_ms;
+	if (meter->quota_began_ms == 0 && meter->time_began_ms != 0)
+		meter->quota_began_ms = now_ms;
 }
 
 static uint32_t
 whole_seconds(const struct pfcp_meter *meter, uint64_t now_ms)
 {
 	return meter->time_began_ms == 0 ? 0 : (uint32_t)((now_ms - meter->time_began_ms) / 1000);
+}
+
+/* Once each time that there is a new one. */
+static uint32_t
+look_at_quotas(const struct pfcp_way *way, const struct pfcp_urr *urr, uint64_t now_ms)
+{
+	const struct pfcp_meter *meter = &urr->meter;
+
+	if (meter->quota_told)
+		return 0;
+	if (urr->has_volume_quota && way->is_exhausted(way->of, meter->slot))
+		return PFCP_AT_VOLUME_QUOTA;
+	if (urr->has_time_quota && meter->quota_began_ms != 0 &&
+	    now_ms - meter->quota_began_ms >= 1000ull * urr->time_quota_s)
+		return PFCP_AT_TIME_QUOTA;
+	return 0;
 }
 
 uint32_t
@@ -112,7 +158,7 @@ pfcp_meter_looks(const struct pfcp_way *way, struct pfcp_urr *urr)
 	if ((urr->triggers & PFCP_PERIODIC) != 0 &&
 	    now_ms - urr->meter.period_began_ms >= 1000ull * urr->period_s)
 		met |= PFCP_PERIODIC;
-	return met;
+	return met | look_at_quotas(way, urr, now_ms);
 }
 
 void

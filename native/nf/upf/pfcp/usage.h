@@ -42,7 +42,12 @@ void pfcp_meters_end(struct pfcp_slots *slots, const struct pfcp_urr *urr, unsig
 /* Whether the rule has its slot among these. */
 bool pfcp_is_among(const struct pfcp_urr *urr, const struct pfcp_urr *others, unsigned int count);
 
-/* Which of its triggers are met; 0: none is. */
+/* Quotas that a change granted, and that rules which are new have none but these: as the function
+ * takes them. They count from now on. How many there are. */
+unsigned int pfcp_meters_grant(const struct pfcp_way *way, struct pfcp_urr *urr, unsigned int count,
+			       struct upf_quota quotas[PFCP_URRS_MAX]);
+
+/* Which of its triggers are met, and whether a quota is used up; 0: none is. */
 uint32_t pfcp_meter_looks(const struct pfcp_way *way, struct pfcp_urr *urr);
 /* What was measured since the last report; the next one begins here. */
 void pfcp_meter_reports(const struct pfcp_way *way, struct pfcp_urr *urr, uint32_t triggers,

@@ -10,6 +10,10 @@ struct pfcp_way {
 	bool (*change)(void *of, struct upf_changes *changes);
 	/* What a usage has counted at all workers, by direction. */
 	void (*count)(void *of, uint32_t slot, struct weir_counter sum[2]);
+	/* Whether one of its quotas is used up, at any worker. */
+	bool (*is_exhausted)(void *of, uint32_t slot);
+	/* Who has a first packet that waits, of any worker: the next one. False: there is none. */
+	bool (*note)(void *of, struct upf_note *note);
 	/* Since 1900 (RFC 5905), and it is never set. */
 	uint64_t (*now_ms)(void *of);
 	void *of;

@@ -37,7 +37,7 @@ responses_are_written_as_scapy_writes_them(void **state)
 	pfcp_put_bytes(&writer, PFCP_IE_NODE_ID, upf, sizeof(upf));
 	pfcp_put_number(&writer, PFCP_IE_CAUSE, PFCP_ACCEPTED, 1);
 	pfcp_put_number(&writer, PFCP_IE_RECOVERY_TIME_STAMP, 3900000000u, 4);
-	pfcp_put_number(&writer, PFCP_IE_UP_FUNCTION_FEATURES, PFCP_FEATURE_FTUP << 8, 2);
+	pfcp_put_number(&writer, PFCP_IE_UP_FUNCTION_FEATURES, PFCP_FEATURES, 2);
 	assert_written(&writer, SPAN(association_setup_response));
 
 	pfcp_begin(&writer, PFCP_SESSION_ESTABLISHMENT_RESPONSE, &cp_seid, 0x010203);

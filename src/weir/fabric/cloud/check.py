@@ -9,6 +9,7 @@ from weir.base.cloud import CloudTopology
 from weir.base.error import FabricError
 from weir.base.step import Step
 from weir.fabric.check import check, require_root, require_to_measure
+from weir.fabric.function.control_group import available_mb
 from weir.fabric.probe import bridge_netfilter
 from weir.fabric.step_handlers import lacking
 from weir.plan.cloud.security import SECURITIES
@@ -27,6 +28,13 @@ def require_cloud(steps: Sequence[Step], topology: CloudTopology) -> None:
         raise FabricError(
             f"a cloud cannot stand here with {topology.security}: bridged packets do not pass netfilter",
             "load the br_netfilter module, or choose ovs-conntrack or none",
+        )
+    wanted_mb, there_mb = sum(one.memory_mb for _, _, one in topology.machines()), available_mb()
+    if wanted_mb > there_mb:
+        raise FabricError(
+            f"a cloud cannot stand here: its virtual machines have {wanted_mb} MiB of memory, and this"
+            f" machine has {there_mb} MiB to give",
+            "lower vm.memory_mb or vm.instances",
         )
     missing = dict.fromkeys(why for why in map(lacking, steps) if why is not None)
     if missing:

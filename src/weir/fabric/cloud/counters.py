@@ -37,7 +37,7 @@ _TABLES = ("snmp", "netstat", "snmp6")
 
 @dataclass(frozen=True)
 class End:
-    """One end of a veth pair."""
+    """One end of a veth pair, or a tap."""
 
     netns: str
     interface: str
@@ -52,6 +52,7 @@ class CloudCounters:
         self._run_dir = run_dir
         pairs = [_ends(step) for step in steps if step.kind == "veth"]
         self._peer = {one: other for pair in pairs for one, other in (pair, pair[::-1])}
+        self._taps = {_end(step) for step in steps if step.kind == "tap"}
         names_of = [OUTSIDE, *(node.name for node in topology.nodes)]
         names_of += [one.name for _, one in topology.all_instances()]
         routers = [router_name(network) for network in topology.tenant_networks]
@@ -96,6 +97,11 @@ class CloudCounters:
                 once = counted_once(near, statistics[other.netns].get(other.interface))
                 for field in _FIELDS:
                     yield Counter(self.place(end), f"interface_{field}", "drop", once[field])
+        for end in self._taps:
+            tap = statistics[end.netns].get(end.interface)
+            if tap is not None:
+                for field in _FIELDS:
+                    yield Counter(self.place(end), f"interface_{field}", "drop", tap[field])
 
     def ports(self, node: CloudNode) -> SwitchPorts:
         """Where that node's switch receives, and what has come there."""
@@ -164,7 +170,8 @@ class CloudCounters:
         return {
             name: one
             for name, one in statistics[netns].items()
-            if End(netns, name) in self._peer and not name.startswith(self._security.beside_switch)
+            if End(netns, name) in self._peer.keys() | self._taps
+            and not name.startswith(self._security.beside_switch)
         }
 
     def _upcalls_lost(self, node: CloudNode) -> int:
@@ -200,6 +207,8 @@ def _text(path: Path) -> str:
 
 
 def _ends(step: Step) -> tuple[End, End]:
-    words = ("netns", "interface", "peer_netns", "peer_interface")
-    netns, interface, peer_netns, peer = (str(step.params[one]) for one in words)
-    return End(netns, interface), End(peer_netns, peer)
+    return _end(step), _end(step, "peer_")
+
+
+def _end(step: Step, which: str = "") -> End:
+    return End(str(step.params[f"{which}netns"]), str(step.params[f"{which}interface"]))

@@ -31,6 +31,11 @@ exit 0
 """
 
 
+def lease_file(directory: Path, network: str) -> Path:
+    """Of a network's server, in the run directory: a line for each address that it gave (dnsmasq(8))."""
+    return directory / f"dhcp-{network}.leases"
+
+
 class DhcpServer:
     """Knows its instances alone, each by its MAC address."""
 
@@ -48,7 +53,8 @@ class DhcpServer:
         argv += [f"--dhcp-host={host}" for host in hosts]
         argv += [f"--dhcp-option={option}" for option in _texts(params["options"])]
         argv += [f"--dhcp-option=option:mtu,{params['mtu_bytes']}", "--dhcp-authoritative"]
-        argv += [f"--dhcp-leasefile={site.directory / name}.leases", f"--pid-file={pid_file}"]
+        leases = lease_file(site.directory, str(params["network"]))
+        argv += [f"--dhcp-leasefile={leases}", f"--pid-file={pid_file}"]
         argv += [f"--dhcp-lease-max={len(hosts) + 1}"]
         pid = site.spawn(argv, netns=str(params["netns"]), env={}, cores=[], log=log)
         _serving(pid_file, pid, site.directory / log)

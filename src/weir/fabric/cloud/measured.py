@@ -84,7 +84,7 @@ class MeasuredCloud:
         return sum(self._kept(self._topology.namespace(name)) for name in self._hosts())
 
     def _hosts(self) -> Iterator[str]:
-        yield from (one.name for _, one in self._topology.all_instances())
+        yield from (one.name for _, one in self._topology.in_namespaces())
         yield from (router_name(network) for network in self._topology.tenant_networks)
         yield from (dhcp_name(network) for network in self._topology.all_networks())
         yield OUTSIDE

@@ -60,6 +60,9 @@ def hierarchies(root: Path = Path("/")) -> list[Hierarchy]:
     return found
 
 
+_REFUSALS = ("memory.failcnt", "memory.memsw.failcnt")
+
+
 @dataclass(frozen=True)
 class Group:
     """A group of one name in several hierarchies; its directories. Nothing, where there are none."""
@@ -84,8 +87,9 @@ class Group:
         return found
 
     def refused_memory(self) -> bool:
-        """Whether it came to its limit: version 1 alone tells."""
-        return any(_lines(path / "memory.failcnt") not in ([], ["0"]) for path in self.paths)
+        """Whether it came to its limit: version 1 alone tells, and where it counts swap, by the limit of both
+        alone, which it asks first."""
+        return any(_lines(path / file) not in ([], ["0"]) for path in self.paths for file in _REFUSALS)
 
     def end(self) -> None:
         """Kills all that is in it, at once, whatever it does about it. FabricError if something stays."""

@@ -17,7 +17,6 @@ CGROUPS = "sys/fs/cgroup"
 def cpus(tree: Tree) -> Cpus:
     """Processors."""
     online = tree.cpus(f"{_CPU}/online")
-    groups = {tree.cpus(f"{_CPU}/cpu{cpu}/topology/thread_siblings_list") for cpu in online}
     packages = {tree.text(f"{_CPU}/cpu{cpu}/topology/physical_package_id") for cpu in online}
     flags = (cpuinfo(tree, "flags") or "").split()
     return Cpus(
@@ -25,12 +24,19 @@ def cpus(tree: Tree) -> Cpus:
         flags=tuple(sorted(_FLAGS & set(flags))),
         online=online,
         allowed=tuple(sorted(os.sched_getaffinity(0))) if tree.real else online,
-        siblings=tuple(sorted(group for group in groups if len(group) > 1)),
+        siblings=siblings(tree),
         smt_control=tree.text(f"{_CPU}/smt/control"),
         packages=max(1, len(packages)),
         nodes=nodes(tree),
         hypervisor=hypervisor(tree),
     )
+
+
+def siblings(tree: Tree) -> tuple[tuple[int, ...], ...]:
+    """The threads of each physical core that has more than one online."""
+    online = tree.cpus(f"{_CPU}/online")
+    groups = {tree.cpus(f"{_CPU}/cpu{cpu}/topology/thread_siblings_list") for cpu in online}
+    return tuple(sorted(group for group in groups if len(group) > 1))
 
 
 def nodes(tree: Tree) -> tuple[Node, ...]:

@@ -14,9 +14,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from weir.base.cores import parse_cpus
+from weir.base.cores import parse_cpus, whole_cores_first
 from weir.base.error import FabricError
-from weir.fabric.host.cpus import cgroup_root
+from weir.fabric.host.cpus import cgroup_root, siblings
 from weir.fabric.host.tree import Tree
 from weir.host.facts import OWN_PARTITIONS
 
@@ -33,6 +33,12 @@ def partitions(root: Path = Path("/")) -> dict[Path, tuple[int, ...]]:
         if tree.text(str(place)) == "isolated":
             found[root / place.parent] = parse_cpus(tree.text(str(place.with_name("cpuset.cpus"))) or "")
     return found
+
+
+def measuring_cpus() -> tuple[int, ...]:
+    """CPUs of this process, and those that `weir tune` keeps for Weir: one of each physical core first."""
+    tuned = {cpu for cpus in partitions().values() for cpu in cpus}
+    return whole_cores_first({*os.sched_getaffinity(0), *tuned}, siblings(Tree()))
 
 
 def holding(cpus: Sequence[int], root: Path = Path("/")) -> dict[int, Path]:

@@ -74,7 +74,7 @@ class HostSettings(ABC):
                 others_hold = [other[path] for other in others if other.get(path)]
                 rest = [one for one in others_hold if generation(one) == generation(held)]
                 value = rest[-1]["set"] if rest else held["before"]
-                now = self._tree.text(path)
+                now = self._tree.held(path)  # what cannot be read now may still be ours
                 ours = now is not None and _same(path, now, held["set"])
                 newer = any(generation(one) > generation(held) for one in others_hold)
                 if ours and not newer and not _same(path, str(now), value):

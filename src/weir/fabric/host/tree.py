@@ -27,6 +27,14 @@ class Tree:
             pass  # no such file, or one that this kernel does not answer
         return None
 
+    def held(self, path: str) -> str | None:
+        """The same of a file that was read before: None if it is gone. OSError where it is there and cannot
+        be read now, as for want of memory or of a descriptor."""
+        try:
+            return (self.root / path).read_text(errors="replace").strip()
+        except FileNotFoundError:
+            return None
+
     def number(self, path: str) -> int | None:
         """A file that holds one whole number."""
         text = self.text(path)

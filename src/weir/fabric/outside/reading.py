@@ -103,7 +103,7 @@ def threads(pid: int, proc: Path = Path("/proc")) -> list[Thread]:
     with suppress(OSError):
         for task in sorted((proc / str(pid) / "task").iterdir(), key=lambda path: int(path.name)):
             with suppress(OSError):
-                found.append(_thread(int(task.name), (task / "stat").read_text(), _schedstat(task)))
+                found.append(thread(task, (task / "stat").read_text()))
     return found
 
 
@@ -127,14 +127,16 @@ def _schedstat(task: Path) -> str | None:
         return None
 
 
-def _thread(tid: int, stat: str, schedstat: str | None) -> Thread:
+def thread(task: Path, stat: str) -> Thread:
+    """Of its directory in /proc, and what `stat` there says. OSError if it has gone."""
     name, _, rest = stat.partition("(")[2].rpartition(")")
+    schedstat = _schedstat(task)
     fields = ["", "", *rest.split()]  # so that field n of the manual is fields[n - 1]
     ticks = int(fields[_UTIME - 1]) + int(fields[_STIME - 1])
     cpu_s, waited_s = (
         (int(word) / NS_PER_S for word in schedstat.split()[:2]) if schedstat else (ticks / _USER_HZ, 0.0)
     )
-    return Thread(tid, name, int(fields[_PROCESSOR - 1]), cpu_s, waited_s)
+    return Thread(int(task.name), name, int(fields[_PROCESSOR - 1]), cpu_s, waited_s)
 
 
 MAIN = None

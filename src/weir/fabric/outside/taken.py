@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from weir.fabric import process
+from weir.fabric.outside.whole_time import ran_s, whose
+from weir.results.slices import ENDED
 
 _SYSCALL = 298  # x86-64
 _TYPE_SOFTWARE, _CONFIG_DUMMY = 1, 9
@@ -118,7 +120,6 @@ def _open(core: int) -> int:
 
 
 _NOBODY = 0
-ENDED = "ended program"
 _FLAGS_AT, _NICE_AT = 6, 16
 """Places in /proc/TID/stat behind the name, proc(5)."""
 _OF_THE_KERNEL = 0x200000  # PF_KTHREAD
@@ -162,6 +163,7 @@ class TakenWatch:
         self._ended_take_part = ended_take_part
         self._before: frozenset[int] = frozenset()
         self._began_ns = 0
+        self._ran_s: dict[int, float] = {}
         self._known: dict[int, str] = {}
         self._owners: dict[int, str] = {}
         self._marks: dict[int, str | None] = {}
@@ -174,6 +176,7 @@ class TakenWatch:
         if not self._cores and self.refused is None:
             self._open()
         self._before = frozenset(self._ours())
+        self._ran_s = ran_s(self._loops(), self._proc)
         self._began_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
         for core in self._cores:
             core.begin()
@@ -186,7 +189,7 @@ class TakenWatch:
         for core in self._cores:
             switches, lost = core.end()
             if lost:  # what was between is not known: nobody's time is believed
-                switches = []
+                continue
             found += [
                 Taken(
                     core.core,
@@ -195,10 +198,16 @@ class TakenWatch:
                     self._said(tid, of_others=tid not in ours),
                     tid in ours or self._takes_part(core.core, tid),
                 )
-                for from_ns, to_ns, tid in spans(switches, self._began_ns, ended_ns)
+                for from_ns, to_ns, tid in self._spans(core.core, switches, ended_ns)
                 if tid != _NOBODY and tid not in loops
             ]
         return found
+
+    def _spans(self, core: int, switches: Sequence[Switch], ended_ns: int) -> Iterator[tuple[int, int, int]]:
+        if switches:
+            yield from spans(switches, self._began_ns, ended_ns)
+        elif (tid := whose(core, self._ran_s, self._proc)) is not None:
+            yield self._began_ns, ended_ns, tid
 
     def close(self) -> None:
         """Gives everything back."""
@@ -261,8 +270,8 @@ def _user(place: Path) -> str:
 
 def spans(switches: Sequence[Switch], from_ns: int, to_ns: int) -> Iterator[tuple[int, int, int]]:
     """From, to and whose, over all of the time: between one switch and the next, before and behind them."""
-    whose = [one.from_tid for one in switches[:1]] + [one.to_tid for one in switches]
+    tids = [one.from_tid for one in switches[:1]] + [one.to_tid for one in switches]
     times = [from_ns, *(one.raw_ns for one in switches), to_ns]
-    for tid, begin, end in zip(whose, times, times[1:], strict=False):
+    for tid, begin, end in zip(tids, times, times[1:], strict=False):
         if end > begin:
             yield begin, end, tid

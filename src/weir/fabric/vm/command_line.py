@@ -4,7 +4,7 @@
 QEMU's own user may open next to nothing, so it inherits what it needs as descriptors: files as sets of one
 (/dev/fdset/N), what it only opens by a name as /dev/fd/N. Its sockets it makes where it is started.
 
-The ports are virtio devices at the guest's PCI places 0x10 and 0x11, without offloads: what the tester counts
+The ports are virtio devices at fixed places of the guest's PCI bus, without offloads: what the tester counts
 as a packet is one everywhere. Memory is a memfd that is shared, because a vhost-user switch maps it.
 
 A machine that is migrated has each of them as the stand-by of a failover pair (QEMU's documentation has it in
@@ -23,7 +23,8 @@ from typing import Any, Literal
 
 from weir.base.node import GUESTS
 from weir.fabric.vm.image import PRIMARY_DRIVER
-from weir.plan.vm_steps import PCI_SLOTS, guest_cores
+from weir.plan.guest_steps import PCI_SLOTS, slots
+from weir.plan.vm_steps import guest_cores
 
 CHANNEL = "weir"
 _SANDBOX = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny"
@@ -105,7 +106,7 @@ def command_line(
     argv += ["-device", "virtio-serial-pci,addr=0x8"]
     argv += ["-device", f"virtserialport,chardev=channel,name={CHANNEL}"]
     argv += _disks(params, opened) if opened.kernel is None else _booting(params, opened)
-    for side, slot in PCI_SLOTS.items():
+    for side, slot in slots(params).items():
         argv += _port(params, opened, side, slot, accel)
         if params["failover"]:
             argv += _primary(params, opened, side)
@@ -124,6 +125,11 @@ def _memory(params: Mapping[str, Any]) -> str:
     return f"memory-backend-memfd,id=memory,size={params['memory_mb']}M,share=on{huge}"
 
 
+def hostname(node: str) -> str:
+    """What a guest calls itself."""
+    return node.replace(".", "-")
+
+
 def _set(number: int | None) -> list[str]:
     return ["-add-fd", f"fd={number},set={number}"]
 
@@ -133,11 +139,15 @@ def _in_set(number: int | None) -> str:
 
 
 def _booting(params: Mapping[str, Any], opened: Opened) -> list[str]:
-    words = ["console=ttyS0", "quiet", "panic=-1", "ipv6.disable=1"]
+    # An emulated guest beside busy programs gets its first ticks late, and would take its timer for broken.
+    words = ["console=ttyS0", "quiet", "panic=-1", "no_timer_check", "ipv6.disable=1"]
     words += [f"weir.forwarder={params['forwarder']}", f"weir.queues={params['queues']}"]
-    for side in PCI_SLOTS:
+    for side in slots(params):
         words.append(f"weir.{side}={params[f'{side}_mac']}")
-        words.append(f"weir.{side}_next_hop={params[f'{side}_next_hop']}")
+        if params[f"{side}_next_hop"]:
+            words.append(f"weir.{side}_next_hop={params[f'{side}_next_hop']}")
+    if params["forwarder"] == "host":
+        words.append(f"weir.hostname={hostname(params['node'])}")
     if params["guest_memory_mb"]:
         words.append(f"hugepages={params['guest_memory_mb'] // 2}")
         words.append(f"weir.memory_mb={params['guest_memory_mb']}")

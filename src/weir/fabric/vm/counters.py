@@ -15,7 +15,7 @@ from weir.fabric.vm.channel import Channel
 from weir.fabric.vm.command_line import Files
 from weir.fabric.vm.condition import last_words
 from weir.fabric.vm.storage import stored
-from weir.plan.vm_steps import PCI_SLOTS
+from weir.plan.guest_steps import PCI_SLOTS
 
 _TO_GUEST, _FROM_GUEST = (" tx", " tx_packets"), (" rx", " rx_packets")  # of taps, of vhost-user ports
 

@@ -17,7 +17,7 @@ from weir.fabric.vm import disk
 from weir.fabric.vm.command_line import Opened
 from weir.fabric.vm.image import Image
 from weir.fabric.vm.storage import Stored
-from weir.plan.vm_steps import PCI_SLOTS
+from weir.plan.guest_steps import slots
 
 VHOST_NET = Path("/dev/vhost-net")
 
@@ -66,13 +66,13 @@ def opened(params: Mapping[str, Any], stored: Stored, made: Image | None, consol
 
 
 def _taps(params: Mapping[str, Any]) -> list[str]:
-    names = [str(params[f"{side}_{kind}"]) for side in PCI_SLOTS for kind in ("interface", "primary")]
+    names = [str(params[f"{side}_{kind}"]) for side in slots(params) for kind in ("interface", "primary")]
     return [name for name in names if name]
 
 
 def _fast(params: Mapping[str, Any], taps: Mapping[str, tuple[int, ...]]) -> Mapping[str, tuple[int, ...]]:
     """Those that the kernel's vhost-net can carry: of virtio devices."""
-    return {name: taps[name] for side in PCI_SLOTS if (name := str(params[f"{side}_interface"]))}
+    return {name: taps[name] for side in slots(params) if (name := str(params[f"{side}_interface"]))}
 
 
 def _require_readable(path: Path, number: int) -> None:

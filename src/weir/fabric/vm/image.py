@@ -114,6 +114,20 @@ def found(forwarder: Forwarder) -> Image:
     return Image(directory.resolve().name, directory / "vmlinuz", directory / "initramfs", made_of)
 
 
+def of_role(role: str) -> Image | None:
+    """What guests of that role boot, a GuestRole; None of "": an image of the user's. FabricError if none was
+    built. A host boots the image whose kernel forwards, and forwards nothing."""
+    if role == "":
+        return None
+    made = found("weir-dp" if role == "weir-dp" else "kernel")
+    if role == "host" and role not in made.made_of.get("roles", ""):
+        raise FabricError(
+            f"the guest image {made.digest} is of an earlier Weir, and cannot be an instance of a tenant",
+            "make a new one: `weir image build --forwarder kernel`",
+        )
+    return made
+
+
 def build(forwarder: Forwarder, weir_dp: Path | None = None) -> tuple[Image, bool]:
     """The image of that kind, and whether it had to be made.
 
@@ -161,6 +175,7 @@ def _files(
         "kernel": f"{base.package} {base.version}",
         "programs": ", ".join(programs),
         "modules": ", ".join(path.stem for path in modules),
+        "roles": "kernel, host" if forwarder == "kernel" else forwarder,
     }
     return files, made_of
 

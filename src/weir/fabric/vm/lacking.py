@@ -21,11 +21,9 @@ QEMU = "qemu-system-x86_64"
 
 def lacking(machines: Iterable[VmOptions], technology: str) -> tuple[str, str] | None:
     """What is missing and how that can be mended; None if nothing is."""
-    for machine in machines:
-        found = _lacking(machine, technology)
-        if found is not None:
-            return found
-    return None
+    taps = TECHNOLOGIES[technology].machine_port == "vm-tap"
+    found = (guest_lacking(one.forwards_by() or "", one.accel, taps=taps) for one in machines)
+    return next((one for one in found if one is not None), None)
 
 
 def lacking_failover() -> tuple[str, str] | None:
@@ -39,22 +37,21 @@ def lacking_failover() -> tuple[str, str] | None:
     )
 
 
-def _lacking(machine: VmOptions, technology: str) -> tuple[str, str] | None:
-    for program, package in _programs(machine):
+def guest_lacking(role: str, accel: str, *, taps: bool) -> tuple[str, str] | None:
+    """The same of one guest of that role, a GuestRole; "": of an image of the user's. `taps`: it has some."""
+    for program, package in _programs(role):
         if shutil.which(program) is None:
             return f"{program} not installed", f"install the Debian package {package}"
-    if TECHNOLOGIES[technology].machine_port == "vm-tap" and not os.access(TUN, os.R_OK | os.W_OK):
+    if taps and not os.access(TUN, os.R_OK | os.W_OK):
         return f"there is no {TUN} to use, which tap interfaces need", "load the kernel's tun module"
     hidden = _lacking_capability()
     if hidden is not None:
         return hidden
-    forwarder = machine.forwards_by()
-    if forwarder is not None:
-        try:
-            image.found(forwarder)
-        except FabricError as error:
-            return error.message, error.fix
-    return _lacking_kvm() if machine.accel == "kvm" else None
+    try:
+        image.of_role(role)
+    except FabricError as error:
+        return error.message, error.fix
+    return _lacking_kvm() if accel == "kvm" else None
 
 
 def _lacking_capability() -> tuple[str, str] | None:
@@ -66,12 +63,12 @@ def _lacking_capability() -> tuple[str, str] | None:
     )
 
 
-def _programs(machine: VmOptions) -> Iterator[tuple[str, str]]:
+def _programs(role: str) -> Iterator[tuple[str, str]]:
     """Those that it needs, with the packages that they come with."""
     yield QEMU, "qemu-system-x86"
     for program in ("setpriv", "prlimit"):
         yield program, "util-linux"
-    if machine.image is not None:
+    if role == "":
         yield "qemu-img", "qemu-utils"
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Step kinds vm and vm-ready: QEMU's process, and its guest until packets flow."""
+"""Step kinds vm and vm-ready: QEMU's process, and its guest until it is up."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from weir.base.error import FabricError
 from weir.base.si import MS_PER_S
+from weir.base.started import Started
 from weir.base.topology import Topology
 from weir.fabric import own_user, process, stop_signals
 from weir.fabric.counters import Counter
@@ -29,10 +30,11 @@ from weir.fabric.vm.command_line import Files, command_line
 from weir.fabric.vm.counters import machine_counters
 from weir.fabric.vm.descriptors import opened
 from weir.fabric.vm.kvm import kvm_boots
-from weir.fabric.vm.lacking import QEMU
+from weir.fabric.vm.lacking import QEMU, guest_lacking
 from weir.fabric.vm.monitor import execute, vcpu_threads
 from weir.fabric.vm.storage import Stored, overlay_limit_bytes, stored, user_of
 from weir.plan import Step
+from weir.plan.guest_steps import slots
 
 CONSOLE_BYTES = 1 << 20
 """Of a console's log; as much of what it said before is kept beside it."""
@@ -49,8 +51,7 @@ class Vm:
         params = step.params
         files = Files(site.directory, str(params["node"]))
         its = stored(site, files.node)
-        forwarder = params["forwarder"]
-        made = None if forwarder == "" else image.found("kernel" if forwarder == "kernel" else "weir-dp")
+        made = image.of_role(str(params["forwarder"]))
         accel = accelerator(str(params["accel"]), made)
         groups = (kvm_groups() or []) if accel == "kvm" else []
         # A file that may not grow is an error to QEMU, not its end. It gets nothing of root's environment.
@@ -84,7 +85,7 @@ class Vm:
                     log=str(its.log),
                     descriptors=given.numbers(),
                 )
-            started = process.Started.of(pid)
+            started = Started.of(pid)
             if started is not None:
                 site.note({"started": asdict(started)})
         finally:
@@ -97,6 +98,12 @@ class Vm:
         """Ends both. FabricError if a process of QEMU's user may not be looked at, and is not journalled."""
         site.end(user_of(site))
 
+    def lacking(self, params: Mapping[str, Any]) -> str | None:
+        """What is not installed, built or allowed here."""
+        taps = any(params[f"{name}_interface"] for name in slots(params))
+        found = guest_lacking(str(params["forwarder"]), str(params["accel"]), taps=taps)
+        return None if found is None else ": ".join(found)
+
     def require_running(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:
         """FabricError with its last words if it has ended or stands still."""
         condition.require_running(params, facts, site)
@@ -107,7 +114,7 @@ class Vm:
 
 
 class VmReady:
-    """A guest that forwards."""
+    """A guest that forwards, or is up as a host."""
 
     def do(self, step: Step, site: Site) -> Facts:
         """Waits for it, tells its weir-dp what to do, pins its virtual CPUs. FabricError if it is late."""
@@ -182,7 +189,7 @@ def _said(its: Stored, pid: int, text: str, limit_s: float) -> None:
         if time.monotonic() > deadline:
             raise FabricError(
                 f"virtual machine {its.node} has not said {text!r} on its console within {limit_s:g} s",
-                "set vm.ready to what it says when it forwards, or raise vm.boot_time_limit_s",
+                "set vm.ready to what it says when it is up, or raise vm.boot_time_limit_s",
             )
         stop_signals.check()
         time.sleep(_LOOK_S)

@@ -21,7 +21,7 @@ from weir.fabric import process
 from weir.fabric.vm.channel import ANSWER_S, Channel
 from weir.fabric.vm.command_line import Files, primary, standby
 from weir.fabric.vm.monitor import Event, Monitor
-from weir.plan.vm_steps import PCI_SLOTS
+from weir.plan.guest_steps import PCI_SLOTS
 
 What = Literal["unplugged", "stopped", "resumed", "completed", "failed", "cancelled"]
 POLL_S = 0.005

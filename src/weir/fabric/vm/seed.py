@@ -13,6 +13,7 @@ from typing import Any
 from weir.base.error import FabricError
 from weir.fabric.step_handlers import Facts, Site
 from weir.fabric.vm import disk
+from weir.fabric.vm.command_line import hostname
 from weir.fabric.vm.storage import overlay_bytes, require_space, stored
 from weir.plan import Step
 
@@ -31,9 +32,9 @@ class VmSeed:
         # What it is on stands in QEMU's command line, and not in its header: nobody opens a file by its name.
         _qemu_img("create", "-q", "-f", "qcow2", str(its.overlay), str(origin.size_bytes))
         its.seed.mkdir()
-        about = {"instance-id": f"{site.deployment}-{its.node}", "local-hostname": its.node}
+        about = {"instance-id": f"{site.deployment}-{its.node}", "local-hostname": hostname(its.node)}
         about |= {
-            key: str(value) for key, value in step.params.items() if key.startswith(("left_", "right_"))
+            key: str(value) for key, value in step.params.items() if key.endswith(("_mac", "_next_hop"))
         }
         (its.seed / "meta-data").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
         user_data = str(step.params["user_data"])

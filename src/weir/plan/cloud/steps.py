@@ -24,6 +24,7 @@ from weir.base.step import Step
 from weir.plan.cloud import names, switches
 from weir.plan.cloud.data_plane import data_plane_steps
 from weir.plan.cloud.dhcp import dhcp_host_steps, dhcp_server_step
+from weir.plan.cloud.machines import machine_port_step, machine_ready_steps, machine_start_steps
 from weir.plan.cloud.names import hosts_file, resolver_file
 from weir.plan.cloud.parts import bridge, interface, routes, silent, wire
 from weir.plan.cloud.routers import ROUTERS
@@ -76,7 +77,9 @@ def _steps(topology: CloudTopology) -> Iterator[Step]:
         yield from switches.all_flows(topology, node)
     for network in topology.all_networks():
         yield dhcp_server_step(topology, network)
+    yield from machine_start_steps(topology)
     yield from _hosts(topology)
+    yield from machine_ready_steps(topology)
     yield from _systems(topology)
     yield from tester_steps(topology)
     yield from data_plane_steps(topology)
@@ -114,17 +117,19 @@ def _outside(topology: CloudTopology) -> Iterator[Step]:
 
 
 def _instance(topology: CloudTopology, network: Network, instance: Instance) -> Iterator[Step]:
-    netns, node = topology.namespace(instance.name), topology.namespace(instance.node)
-    port = names.InstancePort.of(network, instance)
-    yield from silent(netns, *(["net.ipv4.ip_forward=1"] if instance.forwards else []))
-    yield wire(netns, names.HOST_INTERFACE, node, port.tap)
-    yield interface(netns, names.HOST_INTERFACE, instance.mac, [], at=instance.name)
+    if instance.machine is not None:
+        yield machine_port_step(topology, network, instance)
+    else:
+        netns, node = topology.namespace(instance.name), topology.namespace(instance.node)
+        yield from silent(netns, *(["net.ipv4.ip_forward=1"] if instance.forwards else []))
+        yield wire(netns, names.HOST_INTERFACE, node, names.InstancePort.of(network, instance).tap)
+        yield interface(netns, names.HOST_INTERFACE, instance.mac, [], at=instance.name)
     yield from SECURITIES[topology.security].instance_steps(topology, network, instance)
 
 
 def _hosts(topology: CloudTopology) -> Iterator[Step]:
     """Instances get their addresses; then commands may run there."""
-    every = topology.all_instances()
+    every = topology.in_namespaces()
     yield Step(
         kind="dhcp-leases",
         name="dhcp-leases",

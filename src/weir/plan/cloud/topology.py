@@ -23,6 +23,7 @@ from weir.base.cloud import (
     Rule,
     TenantNetwork,
 )
+from weir.base.node import Machine
 from weir.base.topology import token_of
 from weir.lab.tenants import Tenant, TenantFunction, TenantsFile
 from weir.lab.tenants_measure import TenantsCores
@@ -78,6 +79,13 @@ def measured_topology(tenants: TenantsFile, deployment: str, cpus: Sequence[int]
     empty = [one.name for one in topology.tenant_networks[:sending] if not one.hosts]
     if empty:
         raise PlanError(f"{empty[0]} has no instance that could send or receive; expected one or more")
+    guests = [one for one in topology.tenant_networks[:sending] if one.hosts[0].machine is not None]
+    if guests:
+        raise PlanError(
+            f"{guests[0].hosts[0].name} is a virtual machine, and the tester sends and takes packets at an"
+            f" instance that is a namespace, each tenant's first one; expected vm.instances of"
+            f" {guests[0].name} to be fewer than its instances"
+        )
     senders = tuple(network.hosts[0].name for network in topology.tenant_networks[:sending])
     tester = cloud_tester(tenants.cores, cpus, senders)
     return with_tester(topology, tester.model_copy(update={"directions": tenants.tester.directions}))
@@ -126,6 +134,7 @@ class _Numbering:
         external = str(next(self.outside))
         called = [*map(str, range(1, tenant.instances + 1)), *(one.name for one in tenant.functions)]
         addresses = [str(next(inside)) for _ in called]
+        in_namespaces = tenant.instances - tenant.machines
         hosts, functions = addresses[: tenant.instances], addresses[tenant.instances :]
         # Everything goes from the hosts through each function in turn to the router, and back the same way.
         instances = tuple(
@@ -139,7 +148,8 @@ class _Numbering:
                 gateway=(functions or [router])[0],
                 allowed=(),
                 routes=(),
-                system=_system(tenant),
+                system=None if index > in_namespaces else _system(tenant),
+                machine=_machine(tenant) if index > in_namespaces else None,
             )
             for index, address in enumerate(hosts, 1)
         )
@@ -230,6 +240,18 @@ def _system(tenant: Tenant) -> InstanceSystem | None:
         user_data=wanted.user_data or "",
         memory_limit_mb=wanted.memory_limit_mb,
         processes=wanted.processes,
+    )
+
+
+def _machine(tenant: Tenant) -> Machine | None:
+    wanted = tenant.vm
+    if wanted is None:
+        return None
+    return Machine(
+        **wanted.model_dump(exclude={"instances"}),
+        forwarder="host" if wanted.image is None else None,
+        hugepages=False,
+        queues=1,
     )
 
 

@@ -14,7 +14,7 @@ from weir.fabric.function.connections import forget
 from weir.lab import Lab
 from weir.lab.frames import CONNECTIONS, mean_frame_bytes
 from weir.lab.ways import Way
-from weir.measure.one_case import INTERRUPTED, PhaseStarted
+from weir.measure.one_case import PhaseStarted
 from weir.measure.outside import NOTHING
 from weir.measure.tester import ANNOUNCE_FRAMES, no_counters
 from weir.measure.trial import PortGoneError
@@ -29,6 +29,7 @@ from weir.procedures.rounds import MeasuredSetup
 from weir.procedures.stored_result import CampaignProgress, RunStore
 from weir.results.connections import ConnectionsFound
 from weir.results.result import Case, Ceiling
+from weir.results.rounds import INTERRUPTED
 
 NAME = "connections"
 

@@ -35,7 +35,8 @@ from weir.procedures.latency.section_rows import (
     verdicts,
 )
 from weir.report import blocks, summary
-from weir.report.page.line_chart import Axis, Line, line_chart
+from weir.report.page.chart_axes import Axis
+from weir.report.page.line_chart import Line, line_chart
 from weir.report.page.markup import needs_script, sheet, tag
 from weir.report.sections import HOW_TO_READ, TESTER_ALONE, Note, PagePart, PlainTable, Section
 from weir.results.result import Latency, Outcome, Result

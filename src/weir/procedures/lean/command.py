@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weir.cli.exits import USAGE, CommandError, failed
-from weir.cli.labfile import TechnologyName, Wait, chosen_chain, machine_cpus, own_cpus, require_packets
+from weir.cli.labfile import TechnologyName, Wait, chosen_chain, here, machine_cpus, own_cpus, require_packets
 from weir.procedures.lean.outside_command import OUTSIDE_LOAD, Asked, measure_outside, say
 
 if TYPE_CHECKING:
@@ -35,6 +35,10 @@ def lean(
     ] = None,
     *,
     chain: Annotated[str | None, typer.Option("--chain", "-c", help="Of a lab; absent: its first.")] = None,
+    variant: Annotated[
+        str | None,
+        typer.Option("--variant", help="One of the lab's variants; absent: the lab without any."),
+    ] = None,
     pcap: Annotated[
         Path | None,
         typer.Option("--pcap", metavar="FILE", help="Packets of a capture file, instead of flows."),
@@ -122,7 +126,8 @@ def lean(
         _speedup(speedup, reference_pps, as_json)
     else:
         assert target is not None
-        outside = _outside_lab(target, chain)
+        lab = _lab(target, variant)
+        outside = None if lab is None else _outside_lab(lab, chain)
         if outside is not None:
             given_here = {"pcap": pcap, "flows": flows, "baseline": baseline, "cpu-ghz": cpu_ghz}
             given_here |= {"cpu": cpu, "inject": inject, "fastpath": fastpath or None}
@@ -130,7 +135,7 @@ def lean(
             measure_outside(outside, asked, launches, given_here, as_json=as_json, wait=wait)
             return
         _of_outside_alone({"rate": rate, "technology": technology})
-        known, traffic = _chain(target, chain, fastpath)
+        known, traffic = _chain(target, lab, chain, fastpath)
         if pcap is None and flows is None and frame is None:
             pcap = _captured(traffic)
         run = _run(known, _sent(traffic, pcap, flows, frame), cpu=cpu, pcap=pcap)
@@ -138,13 +143,21 @@ def lean(
             _measure(_with(run, cpu_ghz, cur, launches, inject), baseline, as_json)
 
 
-def _outside_lab(target: str, chain: str | None) -> Lab | None:
-    """A lab with functions outside weir-dp in that chain; None of all else."""
+def _lab(target: str, variant: str | None) -> Lab | None:
+    """With that variant laid over it; None of functions that are named."""
     from weir.lab import load_lab
 
     if not Path(target).exists():
+        if variant is not None:
+            raise CommandError(f"--variant {variant}: of a lab, and there is none at {target}", USAGE)
         return None
-    lab = load_lab(Path(target), cpus=machine_cpus())
+    if variant is not None:
+        return here(Path(target), quick=False, variant=variant)
+    return load_lab(Path(target), cpus=machine_cpus())
+
+
+def _outside_lab(lab: Lab, chain: str | None) -> Lab | None:
+    """It, if it has functions outside weir-dp in that chain."""
     functions = [lab.functions[name] for name in chosen_chain(lab, chain).functions]
     return lab if any(one.kind != "process" for one in functions) else None
 
@@ -204,14 +217,12 @@ def _measure(run: LeanRun, baseline: str | None, as_json: bool) -> None:
         failed(f"slower than the baseline: {', '.join(result.comparison.regressions)}")
 
 
-def _chain(target: str, name: str | None, fastpath: bool) -> tuple[LeanChain, Traffic]:
+def _chain(target: str, lab: Lab | None, name: str | None, fastpath: bool) -> tuple[LeanChain, Traffic]:
     """The chain, and the traffic of its lab, or the usual one."""
-    from weir.lab import load_lab
     from weir.lab.traffic import Flows, Traffic
     from weir.plan.lean import chain_of_lab, chain_of_text
 
-    if Path(target).exists():
-        lab = load_lab(Path(target), cpus=machine_cpus())
+    if lab is not None:
         require_packets(lab, "weir lean")
         return chain_of_lab(lab, chosen_chain(lab, name)), lab.traffic
     return chain_of_text(target, fastpath=fastpath), Traffic(flows=Flows(count=FLOWS))
@@ -263,7 +274,7 @@ def _run(known: LeanChain, traffic: Traffic, *, cpu: int | None, pcap: Path | No
 
     cpus = machine_cpus()
     if cpu is not None and cpu not in cpus:
-        allowed = ", ".join(map(str, cpus))
+        allowed = ", ".join(map(str, sorted(cpus)))
         raise CommandError(f"this process may not use CPU {cpu}; it may use {allowed}", USAGE)
     chosen = cpus[-1] if cpu is None else cpu
     frame = traffic.frames[0]

@@ -17,8 +17,9 @@ from weir.measure.tester import ANNOUNCE_FRAMES
 from weir.measure.trial import TrialRunner
 from weir.procedures.driver import RunningChain, running
 from weir.results.lean import Spread
+from weir.results.loads import AreaLoad
 from weir.results.outside_lean import OutsideArea, OutsideFunction, OutsideLean
-from weir.results.trial import AreaLoad, Trial
+from weir.results.trial import Trial
 
 DURATION_S = 1.0
 _WARM_UP_S = 0.3

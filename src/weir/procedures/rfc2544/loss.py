@@ -37,19 +37,25 @@ def measure_frame_loss(bench: Bench) -> LossTest:
         bench.phase("frame loss", number + 1, len(shares))
         load_pps = share * bench.maximum.pps
         trial = bench.runner.valid("frame-loss", load_pps, options.trial_s).trial
-        report.steps.append(
-            LossStep(
-                share=share,
-                load_pps=load_pps,
-                loss_ratio=trial.loss_ratio if trial.valid else None,
-                why=None if trial.valid else trial.invalid_because[0],
-            )
-        )
+        report.steps.append(loss_step(share, load_pps, trial))
         lossless = lossless + 1 if trial.valid and trial.delivered == trial.offered else 0
         if lossless == LOSSLESS_TRIALS:
             report.complete = True
             break
     return report
+
+
+def loss_step(share: float, load_pps: float, trial: Trial) -> LossStep:
+    """What a trial at that share of the maximum rate says."""
+    if not trial.valid:
+        return LossStep(share=share, load_pps=load_pps, loss_ratio=None, why=trial.invalid_because[0])
+    return LossStep(
+        share=share,
+        load_pps=load_pps,
+        loss_ratio=trial.loss_ratio,
+        left_out_share=trial.left_out_share,
+        counted_loss_ratio=trial.counted_loss_ratio if trial.left_out_share else None,
+    )
 
 
 def loss_shares(step: float, highest: float) -> list[float]:

@@ -13,13 +13,14 @@ from markupsafe import Markup
 from weir.lab.frames import IMIX_PREFIX
 from weir.procedures.rfc2544 import section_rows
 from weir.report import Format, doubts, summary
-from weir.report.page.line_chart import Axis, Line, line_chart
+from weir.report.page.chart_axes import Axis
+from weir.report.page.line_chart import Line, line_chart
 from weir.report.page.markup import sheet, tag
 from weir.report.sections import PagePart, PlainTable, Section
 from weir.results.result import Result
 
 COLUMNS = 100
-NOTHING = "This run has no RFC 2544 procedures; `weir rfc2544 LAB` runs them."
+NOTHING = "it has no RFC 2544 procedures; `weir rfc2544 LAB` runs them"
 ACROSS_SHARE = Axis(
     "offered, % of the maximum rate",
     ticks=tuple((value, str(value)) for value in range(0, 101, 20)),
@@ -31,7 +32,7 @@ def render(result: Result) -> str:
     """The report; for another run a sentence that says so."""
     parts = ["\n".join(_table(table)) for table in section_rows.tables(result)]
     if not parts:
-        return NOTHING + "\n"
+        return f"{result.id}: {NOTHING}\n"
     head = f"{summary.title(result)}: RFC 2544, RFC 6201 and RFC 9004\n{result.fingerprint.cpu} · {result.id}"
     return "\n\n".join([head, *parts, *_endings(result)]) + "\n"
 
@@ -156,7 +157,11 @@ def _deviations(result: Result) -> Markup:
     return tag("div", notes, sheet(title, ("clause", "asked", "here", "where"), lines, 4, wrap=True))
 
 
-FORMAT = Format("rfc2544", ".rfc2544", render)
+def _no_procedures(result: Result) -> str | None:
+    return None if section_rows.reported(result) else NOTHING
+
+
+FORMAT = Format("rfc2544", ".rfc2544", render, _no_procedures)
 SECTION = Section(
     kind=lambda result: "RFC 2544" if section_rows.reported(result) else None,
     findings=section_rows.findings,

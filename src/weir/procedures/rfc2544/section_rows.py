@@ -7,9 +7,9 @@ import statistics
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from weir.report import doubts, numbers, summary
+from weir.report import doubts, numbers, rates, summary
 from weir.report.sections import PlainTable
-from weir.results.result import Case, Result, Setup
+from weir.results.result import Case, Result, Setup, Throughput
 from weir.results.rfc2544 import Deviation, Rfc2544
 
 
@@ -51,17 +51,15 @@ def findings(result: Result) -> Iterator[str]:
     for name in dict.fromkeys(one.name for one in reported(result)):
         every = [one for one in reported(result) if one.name == name]
         shares = [
-            (found.load_pps / one.report.max_pps, one)
+            (found.load_pps / one.report.max_pps, one, found)
             for one in every
             for found in one.case.throughput[:1]
             if found.load_pps and one.report.max_pps
         ]
         if shares:
-            (least, low), (most, high) = (pick(shares, key=lambda each: each[0]) for pick in (min, max))
+            low, high = (pick(shares, key=lambda each: each[0]) for pick in (min, max))
             of = "medium's" if every[0].report.max_is == "medium" else "tester's"
-            span = f"{numbers.percent(least)} ({summary.sizes(low.case.frame)})"
-            if most > least:
-                span += f" to {numbers.percent(most)} ({summary.sizes(high.case.frame)})"
+            span = " to ".join(_named_share(*each[1:]) for each in ((low,) if low is high else (low, high)))
             yield f"{name} has a throughput without loss of {span} of the {of} maximum."
     found = len(deviations(result))
     if reported(result):
@@ -84,6 +82,19 @@ def deviations(result: Result) -> list[tuple[Deviation, list[str]]]:
     return [(deviation, [] if len(at) == len(every) else at) for deviation, at in where.values()]
 
 
+def _named_share(one: Reported, found: Throughput) -> str:
+    """ "50.1 % (64 B)"; with what a reader must know before quoting it."""
+    flags = rates.flags(found)
+    where = summary.sizes(one.case.frame) + (f"; {flags}, read with care" if flags else "")
+    return f"{_share(found, one.report.max_pps)} ({where})"
+
+
+def _share(found: Throughput, max_pps: float) -> str:
+    """Of the maximum; of a search that ran out of time the interval."""
+    ends_pps = rates.interval_pps(found) or (found.load_pps,)
+    return "–".join(numbers.percent(pps / max_pps if pps and max_pps else None) for pps in ends_pps)
+
+
 def _lines(every: list[Reported], cells: Callable[[Reported], Iterator[list[str]]]) -> list[list[str]]:
     return [[one.name, one.frame, *line] for one in every for line in cells(one)]
 
@@ -93,15 +104,18 @@ def _throughput(every: list[Reported]) -> PlainTable:
         for found in one.case.throughput:
             yield [
                 "MLRsearch" if found.goal == "throughput" else "bisection",
-                numbers.mpps(found.load_pps),
+                rates.mpps(found),
                 numbers.mpps(one.report.max_pps),
-                numbers.percent(found.load_pps / one.report.max_pps if found.load_pps else None),
-                numbers.gbps(found.l1_bps),
-                "tester-bound" if found.tester_bound else found.status,
+                _share(found, one.report.max_pps),
+                numbers.gbps(None if found.out_of_time else found.l1_bps),
+                found.status,
+                rates.flags(found),
             ]
 
-    head = ("system", "frame", "search", "Mpps", "maximum, Mpps", "of it", "L1 Gbit/s", "")
-    note = "The fastest rate without loss, all directions together."
+    head = ("system", "frame", "search", "Mpps", "maximum, Mpps", "of it", "L1 Gbit/s", "", "")
+    said = sorted({letter for one in every for found in one.case.throughput for letter in rates.flags(found)})
+    meant = "".join(f" {letter}: {rates.FLAGS[letter].partition(':')[0]}." for letter in said)
+    note = f"The fastest rate without loss, all directions together.{meant}"
     return PlainTable("Throughput (RFC 2544, 26.1)", head, _lines(every, cells), 3, note)
 
 
@@ -146,10 +160,15 @@ def _frame_loss(every: list[Reported]) -> PlainTable:
         test = one.report.frame_loss
         for step in test.steps if test else ():
             lost = numbers.share(step.loss_ratio) if step.why is None else "no valid trial"
-            yield [f"{step.share:.0%}", numbers.mpps(step.load_pps), lost]
+            others = numbers.percent(step.left_out_share) if step.left_out_share else ""
+            rest = "" if step.counted_loss_ratio is None else numbers.share(step.counted_loss_ratio)
+            yield [f"{step.share:.0%}", numbers.mpps(step.load_pps), lost, others, rest]
 
-    head = ("system", "frame", "of maximum", "Mpps", "lost")
-    note = "From the maximum rate down until two successive trials lose nothing."
+    head = ("system", "frame", "of maximum", "Mpps", "lost", "others had", "lost else")
+    note = (
+        "From the maximum rate down until two successive trials lose nothing. Others had: of the time, "
+        "in which another program or the host had a core; lost else: of the frames of the rest of it."
+    )
     return PlainTable("Frame loss rate (RFC 2544, 26.3)", head, _lines(every, cells), 2, note)
 
 

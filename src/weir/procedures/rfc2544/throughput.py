@@ -15,6 +15,7 @@ measured besides: the tagged one says nothing about the others.
 from __future__ import annotations
 
 import statistics
+from typing import Any
 
 from weir.base.si import NS_PER_S
 from weir.lab.measure import Goal, Measure
@@ -27,7 +28,7 @@ from weir.procedures.rfc2544.bench import Bench
 from weir.protocol.traffic import DelayWanted
 from weir.results.result import Throughput
 from weir.results.rfc2544 import LatencyTest, TaggedLatency
-from weir.results.trial import StreamCount, Trial
+from weir.results.trial import StreamCount, Trial, left_out_share
 
 GOALS: dict[Search, Goal] = {
     "mlrsearch": Goal(name="throughput", loss_ratio=0.0),
@@ -75,31 +76,44 @@ def _mlrsearch(bench: Bench, measure: Measure, limits: tuple[float, float]) -> G
 
 def bisection(bench: Bench, limits: tuple[float, float]) -> GoalResult:
     """Halves between the last load without loss and the last with it, from the highest load down."""
-    goal, duration_s, width = GOALS["bisection"], bench.options.trial_s, bench.options.width
+    width = bench.options.width
     low, high = limits
-    highest = bench.runner.valid("search", high, duration_s)
+    ran: dict[float, list[Trial]] = {}  # at these loads
+
+    def trial(load_pps: float) -> Outcome:
+        outcome = bench.runner.valid("search", load_pps, bench.options.trial_s)
+        ran.setdefault(load_pps, []).append(outcome.trial)
+        return outcome
+
+    def answer(**found: Any) -> GoalResult:
+        bounds = [found.get("lower_pps"), found.get("upper_pps")]
+        loads = bounds if found.get("load_pps") is not None else ran
+        share = left_out_share(one for load in loads if load is not None for one in ran.get(load, ()))
+        return GoalResult(GOALS["bisection"], left_out_share=share, **found)
+
+    highest = trial(high)
     if not highest.believable():
-        return GoalResult(goal, upper_pps=high, why=_unbelievable(high, highest))
+        return answer(upper_pps=high, why=_unbelievable(high, highest))
     if _lossless(highest):
-        return GoalResult(
-            goal, load_pps=high, lower_pps=high, why=f"It carries the highest load tried, {high:,.0f} pps."
+        return answer(
+            load_pps=high, lower_pps=high, why=f"It carries the highest load tried, {high:,.0f} pps."
         )
     too_fast = highest.has("tester")
     carried: float | None = None
     while carried is None or high - carried > width * high:
         load = low if high <= 2 * low and carried is None else ((carried or 0.0) + high) / 2
-        outcome = bench.runner.valid("search", load, duration_s)
+        outcome = trial(load)
         if not outcome.believable():
-            return GoalResult(goal, lower_pps=carried, upper_pps=high, why=_unbelievable(load, outcome))
+            return answer(lower_pps=carried, upper_pps=high, why=_unbelievable(load, outcome))
         if _lossless(outcome):
             carried = load
         elif load <= low:
-            return GoalResult(
-                goal, upper_pps=low, why=f"Even at {low:,.0f} pps, the lowest load tried, frames were lost."
+            return answer(
+                upper_pps=low, why=f"Even at {low:,.0f} pps, the lowest load tried, frames were lost."
             )
         else:
             high, too_fast = load, outcome.has("tester")
-    return GoalResult(goal, load_pps=carried, lower_pps=carried, upper_pps=high, tester_limited=too_fast)
+    return answer(load_pps=carried, lower_pps=carried, upper_pps=high, tester_limited=too_fast)
 
 
 def _unbelievable(load_pps: float, outcome: Outcome) -> str:

@@ -83,11 +83,11 @@ def soak(
     """Keep one chain under load for hours. Losses, stalls, delays and memory over time."""
 
     from weir import fabric
+    from weir.lab.load import stored_lab
     from weir.procedures.driver import planned
     from weir.procedures.soak.progress import SoakProgress
     from weir.procedures.soak.run import SoakCampaign
     from weir.procedures.soak.segment import soak_of
-    from weir.procedures.stored_result import stored_lab
     from weir.report.blocks import new_console
     from weir.store.store import Store
 
@@ -97,7 +97,7 @@ def soak(
         given |= {"technology": technology, "chain": chain, "frame": frame}
         _alone(given)
         earlier = stored(resume, store)
-        lab = stored_lab(earlier)
+        lab = stored_lab(earlier.spec)
         _same(lab, lab_path, quick=earlier.quick or quick)
     elif lab_path is None:
         raise CommandError("expected a LAB, or --resume RUN", USAGE)
@@ -152,14 +152,14 @@ def _alone(given: dict[str, str | None]) -> None:
     named = [f"--{name}" for name, value in given.items() if value is not None]
     if named:
         raise CommandError(
-            f"--resume goes on with what was asked for then; leave {', '.join(named)} away", USAGE
+            f"--resume goes on with what was asked for then; leave {', '.join(named)} out", USAGE
         )
 
 
 def _same(lab: Lab, lab_path: Path | None, *, quick: bool) -> None:
     if lab_path is not None and here(lab_path, quick=quick) != lab:
         raise CommandError(
-            f"{lab_path} is not the lab that was soaked: it has changed since; leave LAB away to go on with"
+            f"{lab_path} is not the lab that was soaked: it has changed since; leave LAB out to go on with"
             " the stored one, or begin a new soak",
             USAGE,
         )

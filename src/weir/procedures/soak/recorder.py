@@ -24,6 +24,7 @@ MEMORY_DRIFT_MAX = 0.01
 """Growth of a process that is too much."""
 KEPT_A_PORT = 64
 """Buffers of sent packets by which what a driver's queue keeps varies: two bursts."""
+TX_QUEUE_FULL = "tx_queue_full"
 RECORDING = "weir"
 """The process that looks: no part of the system under test."""
 DRIFT_SECONDS_MIN = 600.0
@@ -121,16 +122,23 @@ class Recorder:
         return record
 
     def end(
-        self, trial: Trial, pools: list[PoolFigures], wall_s: float, *, ports: int, complete: bool
+        self,
+        trial: Trial,
+        pools: list[PoolFigures],
+        wall_s: float,
+        *,
+        queues: Mapping[str, int],
+        complete: bool,
     ) -> None:
-        """The load has ended, and its last packets are counted. `ports`: of weir-dp, with queues."""
+        """The load has ended, and its last packets are counted. `queues`: for sending, of weir-dp's ports by
+        name, in packets."""
         segment = self.soak.segments[-1]
         segment.to_s = wall_s - self._start_wall_s
         segment.ended = "complete" if complete else "interrupted"
         segment.trial = trial
         segment.pools_after = pools
         segment.buffers_lost = buffers_lost(segment.pools_before, pools)
-        segment.buffers_kept_most = ports * KEPT_A_PORT
+        segment.buffers_kept_most = kept_most(queues, trial)
         self._sum_up()
 
     def fail(self, why: str) -> None:
@@ -165,6 +173,13 @@ class Recorder:
         soak.unaccounted = sum(trial.unaccounted for trial in trials.values()) if trials else None
         lost = [one.buffers_lost for one in soak.segments if one.buffers_lost is not None]
         soak.buffers_lost = max(lost) if lost else None
+
+
+def kept_most(queues: Mapping[str, int], trial: Trial) -> int:
+    """Buffers that drivers may keep. One whose queue was full frees what was sent when the next packets need
+    its places: that may be all of it."""
+    full = {one.place for one in trial.drops if one.reason == TX_QUEUE_FULL}
+    return sum(size if port in full else min(size, KEPT_A_PORT) for port, size in queues.items())
 
 
 def buffers_lost(before: Sequence[PoolFigures], after: Sequence[PoolFigures]) -> int:

@@ -111,8 +111,8 @@ class SoakRun:
         try:
             runner.run("soak", self._soak.load_pps, left_s, wanted, shape)
             after = looks.settled_pools(pools)
-            ports = len(on.client.ledger().ports)
-            recorder.end(trials[-1], after, time.time(), ports=ports, complete=not tester.ended_early)
+            queues = {one.name: one.tx_queue_size for one in on.plan.configure.ports}
+            recorder.end(trials[-1], after, time.time(), queues=queues, complete=not tester.ended_early)
         except ChainError as error:
             on.deployment.keep_logs(error)
             recorder.fail(str(error))

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from weir import fabric, plan
 from weir.base.cloud import CloudTopology
+from weir.base.started import boot_id
 from weir.fabric import stop_signals
 from weir.lab.frames import mean_frame_bytes
 from weir.lab.tenants import TenantsFile
@@ -63,7 +64,7 @@ class TenantsCampaign:
         self._quick = quick
         self._store = store
         self._progress = progress
-        self._state = MachineState(store.machine_best(fabric.boot_id(), fabric.weir_version()))
+        self._state = MachineState(store.machine_best(boot_id(), fabric.weir_version()))
 
     def run(self) -> Result:
         """Measures all of it. Ctrl-C: what was finished, marked interrupted. FabricError, DataPlaneError."""

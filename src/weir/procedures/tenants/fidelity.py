@@ -20,10 +20,22 @@ def fidelity(topology: CloudTopology, datapath: str) -> list[str]:
         "of all nodes together, and none is that of a node with a machine of its own.",
         f"The nodes' switches: {datapath}. Between nodes: {topology.isolation}.",
         SECURITIES[topology.security].sentence,
+        *_machines(topology, cores),
         _INSTANCES if OUTSIDE in tester.senders else _routers(topology),
         f"The tester polls on core {tester.core}, {_sends(tester)}; the kernel steers what was sent to "
         f"{cores} (receive packet steering), so that a sender does not forward its own packets.",
         "Hosts and routers keep what they have learnt of each other's MAC addresses: no ARP within trials.",
+    ]
+
+
+def _machines(topology: CloudTopology, cores: str) -> list[str]:
+    names = [one.name for _, one, _ in topology.machines()]
+    if not names:
+        return []
+    are = "is a virtual machine" if len(names) == 1 else "are virtual machines"
+    return [
+        f"{', '.join(names)} {are}, beside what is measured and on its {cores}: nothing of the load is sent "
+        "there, and what its guests do and say by themselves is in the numbers."
     ]
 
 

@@ -32,7 +32,8 @@ from weir.report import blocks, numbers
 from weir.report.page.markup import sheet
 from weir.report.sections import HOW_TO_READ, Cell, CsvTable, Note, PagePart, PlainTable, Section
 from weir.report.summary import frame_label
-from weir.results.result import TCP, Result
+from weir.results.case import TCP
+from weir.results.result import Result
 from weir.results.tenants import OUTWARD, TenantShare, TenantsPoint
 
 HEAD = (

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from weir.procedures.tenants.section_rows import Row
-from weir.report import doubts, rates
+from weir.report import doubts, numbers, rates
 from weir.results.result import Case, Throughput
 
 ONCE = "one repeat"
@@ -38,5 +38,10 @@ def in_doubt(found: Iterable[tuple[str, Row, Throughput]]) -> str:
 
 def _against(found: Throughput, case: Case) -> list[str]:
     said = [_WORDS[letter] for letter in rates.flags(found) if letter in _WORDS]
-    most_pps = doubts.contradicted_pps(found, case)
-    return said if most_pps is None else [*said, f"a trial carried {most_pps:,.0f} pps without loss"]
+    most_pps, worst = doubts.contradicted_pps(found, case), doubts.lost_below(found, case)
+    if most_pps is not None:
+        said.append(f"a trial carried {most_pps:,.0f} pps without loss")
+    if worst is not None:
+        lost = numbers.share(worst.counted_loss_ratio)
+        said.append(f"a trial lost {lost} of {worst.intended_load_pps:,.0f} pps")
+    return said

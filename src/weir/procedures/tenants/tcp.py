@@ -14,7 +14,8 @@ from weir.fabric.cloud.goodput import Goodput, goodput, lacking
 from weir.lab.tenants_measure import FRAME_BYTES_MAX, TcpOptions
 from weir.plan.cloud.routers import ROUTERS
 from weir.procedures.tenants.standing_cloud import RunningCloud
-from weir.results.result import TCP, Case
+from weir.results.case import TCP
+from weir.results.result import Case
 from weir.results.tenants import TCP_RECORD, TcpShare, TenantsTcp
 
 

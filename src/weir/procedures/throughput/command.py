@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from weir.store.store import Store
 
 
+STEMS = {"html": "report", "markdown": "report", "json": "result", "csv": "throughput"}
+"""Of the reports of a run, by format."""
 BUDGET_LEAST_S, BUDGET_MOST_S = 10.0, 7 * 24 * 3600.0
 REPEAT_MOST = 100
 SEEDS = 1_000_000
@@ -86,7 +88,7 @@ def run(
         typer.Option(
             metavar="TIME",
             help="Begin nothing that would take the run beyond this, 10s to 168h: each case twice, then "
-            "what is known least exactly. Absent: as long as it takes.",
+            "what is known least exactly; with --on round by round. Absent: as long as it takes.",
         ),
     ] = None,
     resume: Annotated[
@@ -171,8 +173,7 @@ def run(
             lab, compared,
             quick=quick or plan.quick, store=database, progress=progress, reports=kept, asked=plan.asked,
         ).run()  # fmt: skip
-    stems = {"html": "report", "markdown": "report", "json": "result", "csv": "throughput"}
-    write_reports(result, output, stems, console, as_json=as_json, store=store)
+    write_reports(result, output, STEMS, console, as_json=as_json, store=store)
     point_on(result, console, store)
     judged_runs(lab, [result])
 
@@ -183,9 +184,11 @@ def _first_lines(plan: Planned, database: Store) -> Iterator[str]:
     from weir.procedures.stored_result import seconds_before
 
     if plan.asked.resumed is None:
-        killed = database.unfinished_of(spec_sha256(plan.lab))
-        if killed is not None:
-            yield f"run {killed} of this lab was killed, or is still measured: `{GO_ON} {killed}`"
+        found = database.unfinished_of(spec_sha256(plan.lab))
+        if found is not None and found.state != "measured":
+            how = {"killed": "was killed", "unknown": "was killed, or is still measured"}[found.state]
+            on = " --on …" if found.on_hosts else ""
+            yield f"run {found.id} of this lab {how}: `{GO_ON} {found.id}{on}`"
         yield from order_text(plan)
     yield expected(plan, seconds_before(database, plan.lab))
 
@@ -200,24 +203,33 @@ def _new(lab_path: Path | None, part: Part, repeat: int | None, asked: Asked, *,
 def _refuse(given: Mapping[str, object], why: str) -> None:
     named = [name for name, value in given.items() if value is not None]
     if named:
-        raise CommandError(f"{', '.join(named)}: {why}; leave it away", USAGE)
+        raise CommandError(f"{', '.join(named)}: {why}; leave it out", USAGE)
 
 
 def _resumed(run: str, lab_path: Path | None, budget_s: float | None, store: str | None) -> Planned:
     """What is left of a stored run. CommandError, ResumeError."""
+    from weir.lab.load import stored_lab
     from weir.procedures.resuming import (
         budget_left_s,
         campaign_of,
-        measured,
         require_same,
         require_same_machine,
     )
-    from weir.procedures.stored_result import stored_lab
+    from weir.results.rounds import rounds_measured
 
     result = stored(run, store)
-    seed = campaign_of(result).seed
+    record = campaign_of(result)
+    if record.shared is not None:
+        raise CommandError(
+            f"run {result.id} is one host's part of a campaign over several: go on with `{GO_ON} {result.id} "
+            "--on HOST:PORT`",
+            USAGE,
+        )
+    seed = record.seed
     require_same_machine(result)
-    lab = stored_lab(result)
+    lab = stored_lab(result.spec)
+    if lab.hosts is not None:
+        raise CommandError(f"the chains of run {result.id} span hosts: say with --on which cluster's", USAGE)
     if lab_path is not None:
         whole, compared = compared_here(lab_path, quick=result.quick)
         if whole.name == lab.name:
@@ -232,13 +244,13 @@ def _resumed(run: str, lab_path: Path | None, budget_s: float | None, store: str
     else:
         compared = ways_here(lab)
     asked = Asked(seed, budget_left_s(result, budget_s), result.id)
-    return Planned(lab, compared, asked, measured(result), quick=result.quick)
+    return Planned(lab, compared, asked, rounds_measured([result]), quick=result.quick)
 
 
 def _before(lab: Lab, location: str | None) -> Sequence[float]:
     """What earlier runs took; none where there is no store yet, or it may not be read."""
     from weir.procedures.stored_result import seconds_before
-    from weir.store.database import StoreError
+    from weir.store.connection import StoreError
     from weir.store.store import Store
 
     try:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import secrets
 from datetime import UTC, datetime
@@ -14,15 +15,15 @@ from weir.cli.hosts_progress import HostsProgress
 from weir.cli.labfile import Part, repeated_lab
 from weir.cli.stored import check_reports, point_on, stored, write_reports
 from weir.fabric import weir_version
-from weir.hosts.transport import Hosts
 from weir.lab import Lab
-from weir.lab.load import load_open_lab
-from weir.lab.on_machine import opened
+from weir.lab.load import load_open_lab, stored_lab
 from weir.lab.ways import ways
-from weir.procedures.across_hosts import AcrossHosts, Wanted
-from weir.procedures.host_runs import campaign_runs
+from weir.procedures.across_hosts import AcrossHosts
+from weir.procedures.across_together import Cluster, across_together
 from weir.procedures.order import Asked
-from weir.procedures.resuming import budget_left_s, campaign_of
+from weir.procedures.resuming import campaign_of, shared_budget_s
+from weir.procedures.throughput.command import STEMS
+from weir.procedures.wanted import Wanted
 from weir.report.blocks import new_console
 from weir.results.campaign import SharedCampaign
 from weir.store.store import Store
@@ -59,25 +60,32 @@ def run_on_hosts(
     else:
         lab, wanted = _resumed(asked, lab_path, store)
     if dry_run:
-        points = len(wanted.setups) * len(wanted.frames) * wanted.rounds
-        console.print(f"{points} points of {len(wanted.setups)} set-ups, on the hosts of {on}", markup=False)
+        what = f"{wanted.points} points of {len(wanted.setups)} set-ups"
+        if asked.resumed is not None:
+            what += f", of which {len(list(wanted.left()))} are left"
+        console.print(f"{what}, on the hosts of {on}", markup=False)
         return
-    hosts = _connected(on)
+    hosts, weir = _connected(on), weir_version()
     with Store(store) as database, HostsProgress() as progress:
         progress.say(f"campaign {wanted.shared.id} on {', '.join(hosts.names) or 'no host'}")
-        results = AcrossHosts(wanted, hosts, database, progress, weir_version()).run()
-    stems = {"html": "report", "markdown": "report", "json": "result", "csv": "throughput"}
+        if lab.hosts is None:
+            results = AcrossHosts(wanted, hosts, database, progress, weir).run()
+        else:
+            clusters = itertools.chain([hosts], iter(lambda: _connected(on), None))
+            results = across_together(
+                wanted, lab.hosts, lambda: next(clusters), database, progress=progress, weir=weir
+            )
     for result in results:
         if result.campaign is not None and result.campaign.shared is not None:
             console.print(f"on {result.campaign.shared.host}:", markup=False)
-        write_reports(result, output / result.id if output else None, stems, console, store=store)
+        write_reports(result, output / result.id if output else None, STEMS, console, store=store)
     if results:
         point_on(results[0], console, store, on)
     judged_runs(lab, results)
 
 
-def _connected(on: str) -> Hosts:
-    made: Hosts = import_module("weir.hosts.by_ray").RayHosts(on)
+def _connected(on: str) -> Cluster:
+    made: Cluster = import_module("weir.hosts.by_ray").RayHosts(on)
     return made
 
 
@@ -96,24 +104,25 @@ def _new(
         points=len(setups) * len(frames) * lab.measure.rounds,
         spec=lab.model_dump(mode="json"),
     )
-    return lab, Wanted(shared, setups, frames, lab.measure.rounds, quick, asked.seed, asked.budget_s)
+    budget_s = asked.budget_s
+    return lab, Wanted(shared, setups, frames, lab.measure.rounds, quick, asked.seed, budget_s, budget_s)
 
 
 def _resumed(asked: Asked, lab_path: Path | None, store: str | None) -> tuple[Lab, Wanted]:
     """What is left of a stored campaign. CommandError for a run that is of none, ResumeError."""
     assert asked.resumed is not None
     if lab_path is not None:
-        raise CommandError("LAB: --resume with --on goes on with the stored lab; leave it away", USAGE)
+        raise CommandError("LAB: --resume with --on goes on with the stored lab; leave it out", USAGE)
     result = stored(asked.resumed, store)
     record = campaign_of(result)
     if record.shared is None:
-        raise CommandError(f"run {result.id} was measured on one machine; leave --on away", USAGE)
+        raise CommandError(f"run {result.id} was measured on one machine; leave --on out", USAGE)
     with Store(store, reading=True) as database:
-        before = campaign_runs(database, record.shared.id)
-    lab = opened(record.shared.spec)
+        before = database.runs_of_campaign(record.shared.id)
+    lab = stored_lab(record.shared.spec)
     setups = [(way.name, chain.name) for way in ways(lab) for chain in way.lab.chains()]
     frames = [str(one) for one in lab.traffic.frames]
-    budget_s = budget_left_s(result, asked.budget_s)
+    left_s, of_all_s = shared_budget_s(before, asked.budget_s)
     return lab, Wanted(
-        record.shared, setups, frames, record.rounds, result.quick, record.seed, budget_s, before
+        record.shared, setups, frames, record.rounds, result.quick, record.seed, left_s, of_all_s, before
     )

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 
 from markupsafe import Markup
 
-from weir.report import noise, numbers, rates, summary
+from weir.report import numbers, rates, summary
 from weir.report.page.markup import sheet, tag
 from weir.results.result import AreaLoad, Case, CoreLoad, Result, Setup, Throughput, Trial
+from weir.results.trial import left_out_s
 
 
 def cases(result: Result) -> Markup:
@@ -51,7 +52,7 @@ def _case(case: Case, setup_index: int, case_index: int, tsc_hz: int) -> Markup:
     every = summary.measured(case)
     invalid = sum(not trial.valid for trial in every)
     slower = sum(trial.slower_times is not None for trial in every)
-    out_s, whole_s = noise.left_out_s(every)
+    out_s, whole_s = left_out_s(every)
     facts = [f"{found.goal} {rates.mpps(found)}" for found in case.throughput]
     facts.append(f"{len(every)} trials")
     facts += [

@@ -109,6 +109,7 @@ def _node(topology: Topology, node: Node, column: int, columns: int) -> Markup:
         name, what = node.name, f"{node.nf or ''} {options}".strip()
         if len(node.chain) > 1:
             what = f"{what}, {node.architecture}"
+    name += f" on {node.host}" if node.host else ""
     end = _end_port(topology, column, columns)
     space = next((port.netns for port in _ports_of(topology, node, end) if port.netns), None)
     return tag(

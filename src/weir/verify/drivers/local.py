@@ -27,7 +27,8 @@ from weir.fabric.cloud.system.tree import tree
 from weir.fabric.openvswitch import call, version
 from weir.lab.performance import Performance
 from weir.lab.sut import SutFile
-from weir.lab.tenants import Cloud, IngressRule, SystemOptions, Tenant, TenantsFile
+from weir.lab.tenants import Cloud, IngressRule, Tenant, TenantsFile
+from weir.lab.tenants_system import SystemOptions
 from weir.plan.cloud import cloud_steps, cloud_topology
 from weir.plan.cloud.names import ovs_directory
 from weir.results.result import Ceiling

@@ -15,7 +15,7 @@ from weir.fabric.cloud.system.run import console
 from weir.fabric.cloud.system.tree import intact, tree
 from weir.fabric.function.control_group import ControlGroup
 from weir.fabric.openvswitch import vsctl
-from weir.lab.tenants import SystemOptions
+from weir.lab.tenants_system import SystemOptions
 from weir.plan.cloud.names import HOST_INTERFACE, INNER, OUTER, dhcp_port, ovs_directory
 from weir.verify.driver import ACTIVE, Resource
 from weir.verify.drivers.local_errors import cloud_errors

@@ -20,6 +20,10 @@ def headline(found: Verification) -> str:
     if found.interrupted:
         left = sum(one.outcome == "not run" for one in cases)
         return f"Interrupted: {passed} of {len(cases)} cases passed, {left} were not run."
+    if not cases:
+        return "No case was run."
+    if not outcomes:
+        return f"{passed} of {len(cases)} cases passed; no limit of a service level was judged."
     if "missed" in outcomes:
         level = f"the service level is missed: {outcomes.count('missed')} of {len(outcomes)} limits"
     elif "not judged" in outcomes:

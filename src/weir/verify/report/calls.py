@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from weir.report import numbers
 from weir.results.calls import CallCapacity, CallLoad
 from weir.results.verification import SuiteResult
 
@@ -86,15 +87,19 @@ def sentences(suite: SuiteResult) -> Iterator[str]:
 
 
 def capacity(found: CallCapacity) -> str:
-    """ "212 calls/s, at which 95 % of the calls succeed; at 230 they do not"."""
+    """ "212 calls/s, at which at least 95 % of the calls succeed; at 230 they do not"; with the limit that it
+    was where that is the caller, or time."""
     if found.rate_cps is None:
         return found.why or "no rate was found"
-    said = f"{found.rate_cps:.0f} calls/s, at which {found.success_ratio:.0%} of the calls succeed"
+    enough = f"at which at least {numbers.share(found.success_ratio)} of the calls succeed"
+    said = f"{found.rate}, {enough}"
     if found.upper_cps is not None:
-        said += f"; at {found.upper_cps:.0f} they do not"
-    return f"{said} ({found.trials} trials in {found.seconds:.0f} s)" + (
-        f". {found.why}" if found.why else ""
-    )
+        beyond = "the caller was the limit" if found.tester_limited else "they do not"
+        said += f"; at {found.upper_cps:.0f} {beyond}"
+    if found.out_of_time:
+        said += "; out of time between the two"
+    why = f". {found.why[0].upper()}{found.why[1:].rstrip('.')}." if found.why else ""
+    return f"{said} ({found.trials} trials in {found.seconds:.0f} s){why}"
 
 
 def _percent(share: float) -> str:

@@ -99,7 +99,7 @@ def searched(run: Running, loads: Loads) -> CallCapacity:
         deadline=deadline,
         unit="calls/s",
     )
-    return _capacity(found, application, len(tried), run.took_s() - began_s)
+    return capacity_of(found, application, len(tried), run.took_s() - began_s)
 
 
 def _wanted(application: Application) -> Measure:
@@ -113,11 +113,14 @@ def _wanted(application: Application) -> Measure:
     )
 
 
-def _capacity(found: GoalResult, application: Application, trials: int, seconds: float) -> CallCapacity:
+def capacity_of(found: GoalResult, application: Application, trials: int, seconds: float) -> CallCapacity:
+    """What a search found, with what its limit was."""
     return CallCapacity(
         success_ratio=application.success_ratio,
         rate_cps=found.lower_pps if found.load_pps is not None else None,
         upper_cps=found.upper_pps,
+        tester_limited=found.tester_limited,
+        out_of_time=found.out_of_time,
         why=found.why,
         trials=trials,
         seconds=round(seconds, 1),

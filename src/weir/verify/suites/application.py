@@ -67,11 +67,11 @@ def sip_capacity(run: Running) -> None:
     share = f"{run.application.success_ratio:.0%}"
     with (
         standing(run) as made,
-        run.doing(f"search the highest rate at which {share} of the calls succeed") as done,
+        run.doing(f"search the highest rate at which at least {share} of the calls succeed") as done,
     ):
         run.capacity = searched(run, Loads(made))
         if run.capacity.rate_cps is not None:
-            done.found = f"{run.capacity.rate_cps:.0f} calls/s, by {run.capacity.trials} trials"
+            done.found = f"{run.capacity.rate}, by {run.capacity.trials} trials"
     if run.capacity.rate_cps is None:
         raise NotSoError(run.capacity.why or "no rate was found")
 

@@ -13,7 +13,7 @@ from starlette.datastructures import QueryParams
 
 from weir.comparison.trend_text import name as figure_name
 from weir.store import listing
-from weir.store.database import NoStoreError, StoreError
+from weir.store.connection import NoStoreError, StoreError
 from weir.store.listing import LabSummary
 from weir.web import histories, tables
 from weir.web.histories import History

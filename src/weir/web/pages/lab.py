@@ -46,7 +46,9 @@ def page(reading: Reading, path: Mapping[str, str], asked: QueryParams) -> Page:
         found = histories.histories(reading, name)
     except UNREADABLE as error:
         problem = str(error) or type(error).__name__
-    of_runs = {"runs": runs[:RUNS_SHOWN], "at": at, "more": len(runs) > RUNS_SHOWN, "problem": problem}
+    shown = runs[:RUNS_SHOWN]
+    of_runs = {"runs": shown, "at": at, "more": len(runs) > RUNS_SHOWN, "problem": problem}
+    of_runs["campaigns"] = any(run.campaign for run in shown)
     return Page("lab", name, _fields(lab, found, asked) | of_runs)
 
 

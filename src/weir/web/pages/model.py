@@ -13,7 +13,7 @@ from starlette.datastructures import QueryParams
 from weir.report import numbers
 from weir.report.page.markup import sheet, tag
 from weir.results.model import ModelDocument, ModelTrial
-from weir.store.database import StoreError
+from weir.store.connection import StoreError
 from weir.store.model_file import default_model_path, read_model
 from weir.web.page import Page
 from weir.web.reading import Reading

@@ -22,10 +22,11 @@ from weir.report.page.markup import join, tag
 from weir.report.sections import PagePart, kind
 from weir.results.result import Result
 from weir.store import listing
-from weir.store.database import StoreError, UnknownRunError
+from weir.store.connection import StoreError
+from weir.store.database import UnknownRunError
 from weir.store.listing import RunSummary
 from weir.store.selection import Selection
-from weir.web import links, query
+from weir.web import campaigns, links, query
 from weir.web.page import Page
 from weir.web.reading import Reading
 
@@ -44,10 +45,8 @@ class Written:
     bar: Markup
     main: Markup
     foot: Markup
-    data: bytes
-    """The result's JSON, compressed by gzip."""
     drawn: bytes
-    """What the charts are drawn of, likewise."""
+    """The JSON of what the charts are drawn of, compressed by gzip."""
 
 
 def page(reading: Reading, path: Mapping[str, str], asked: QueryParams) -> Page:
@@ -57,14 +56,25 @@ def page(reading: Reading, path: Mapping[str, str], asked: QueryParams) -> Page:
         written = _written(reading, run)
     except StoreError as error:
         return Page("unreadable", run.id, {"run": run, "why": str(error)})
-    being_measured = run.finished_at is None and not run.interrupted
+    being_measured = run.unfinished in ("measured", "unknown")
     fields = {"run": run, "written": written, "data": links.drawn(run.id), "live": being_measured}
+    fields |= _campaign(reading, run)
     return Page("run", f"{written.title}: {written.kind}", fields)
+
+
+def _campaign(reading: Reading, run: RunSummary) -> dict[str, object]:
+    """Over several hosts, that it is of."""
+    try:
+        return {"campaign": campaigns.found(reading, run.campaign) if run.campaign else None, "why": None}
+    except StoreError as error:
+        return {"campaign": None, "why": str(error)}
 
 
 def data(reading: Reading, name: str) -> bytes:
     """The JSON of a run's result, compressed by gzip. HTTPException, StoreError."""
-    return _written(reading, found(reading, name)).data
+    run = found(reading, name)
+    with reading.store() as store:
+        return gzip.compress(store.load(run.id).model_dump_json().encode(), 6, mtime=0)
 
 
 def drawn(reading: Reading, name: str) -> bytes:
@@ -97,7 +107,7 @@ def _written(reading: Reading, run: RunSummary) -> Written:
 
     if run.finished_at is None:  # it is still measured, or was killed
         return write()
-    return reading.remembered(("run", run.id, run.number), write)
+    return reading.remembered(("run", run), write)  # one that went on and ended again is another one
 
 
 def written(result: Result) -> Written:
@@ -113,7 +123,6 @@ def written(result: Result) -> Written:
         bar=document.bar([part for part in parts if isinstance(part, PagePart)], links.data(result.id)),
         main=join([*above, *shown]),
         foot=document.foot(result),
-        data=gzip.compress(result.model_dump_json().encode(), 6, mtime=0),
         drawn=gzip.compress(report_page.drawn(result).encode(), 6, mtime=0),
     )
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 import pytest
 
 from weir.procedures.lean.outside import costs
-from weir.results.trial import AreaLoad, CoreLoad, Trial
+from weir.results.loads import AreaLoad, CoreLoad
+from weir.results.trial import Trial
 
 HZ = 2e9
 

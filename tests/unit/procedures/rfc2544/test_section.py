@@ -11,10 +11,14 @@ from weir.lab.measure import Measure
 from weir.lab.rfc2544 import Rfc2544Options
 from weir.measure import no_counters
 from weir.measure.one_case import OnChain, Time
+from weir.procedures.rfc2544 import section_rows
+from weir.procedures.rfc2544.loss import loss_step
 from weir.procedures.rfc2544.measure import measure_rfc2544
 from weir.report import render
-from weir.report.page.line_chart import Axis, Line, line_chart
-from weir.results.result import Result
+from weir.report.page.chart_axes import Axis
+from weir.report.page.line_chart import Line, line_chart
+from weir.results.result import Result, Trial
+from weir.results.slices import Counted
 
 TITLES = (
     "Throughput (RFC 2544, 26.1)",
@@ -94,3 +98,34 @@ def test_a_sweep_adds_its_loads_to_those_given_once_each() -> None:
     options = LatencyOptions(loads=("50% NDR",), sweep=Sweep(points=10))
     assert options.all_loads[:3] == ("50% NDR", "10% NDR", "20% NDR")
     assert len(options.all_loads) == 10
+
+
+def test_a_rate_has_its_interval_and_its_letters_in_table_and_summary() -> None:
+    run = measured()
+    (found,) = run.setups[0].cases[0].throughput
+    found.out_of_time, found.unsteady = True, True
+    found.lower_bound_pps, found.upper_bound_pps = 0.25e6, 0.75e6
+    found.load_pps = found.load_min_pps = found.load_max_pps = 0.5e6
+    text = render(run, "rfc2544")
+    assert "0.250–0.750" in text
+    assert "12.5 %–37.5 %" in text
+    assert "found  LU\n" in text
+    assert "L: out of time. U: unsteady." in text
+    (said, *_) = section_rows.findings(run)
+    assert "12.5 %–37.5 % (64 B; LU, read with care)" in said
+
+
+def test_frame_loss_is_told_from_what_was_lost_while_others_had_a_core() -> None:
+    trial = Trial(
+        purpose="frame-loss", intended_load_pps=1e6, intended_duration_s=1.0, duration_s=1.0, intended=1000,
+        offered=1000, delivered=900, loss_ratio=0.1, valid=True,
+        counted=Counted(seconds=0.8, offered=800, lost=0),
+    )  # fmt: skip
+    run = measured()
+    report = run.setups[0].cases[0].rfc2544
+    assert report is not None
+    assert report.frame_loss is not None
+    report.frame_loss.steps = [loss_step(1.0, 1e6, trial)]
+    text = render(run, "rfc2544")
+    (line,) = [one for one in text.splitlines() if one.split()[-3:] == ["20.0", "%", "0"]]
+    assert "10 %" in line

@@ -24,7 +24,7 @@ runner = CliRunner()
         ([LAB, "--rate", "50% PDR"], "a share of a goal is a --load"),
         ([LAB, "--load", "50% XDR"], "no goal XDR; it has NDR, PDR"),
         ([LAB, "--frame", "65"], "no frame '65'; it has 64"),
-        (["--resume", "latest", "--duration", "1s"], "leave --duration away"),
+        (["--resume", "latest", "--duration", "1s"], "leave --duration out"),
         ([], "expected a LAB, or --resume RUN"),
     ],
 )

@@ -10,6 +10,7 @@ from weir.procedures.soak.drift import fitted
 from weir.procedures.soak.recorder import Recorder
 from weir.protocol.traffic_results import Gap
 from weir.results.soak import PoolFigures, SoakInterval
+from weir.results.trial import Drop
 
 from .looks import POOLS, START_S, STREAMS, Run, TakenSpan, closed, new_soak, run
 
@@ -50,6 +51,9 @@ def test_where_nothing_arrives_all_is_lost_until_something_does() -> None:
     assert (seen.recorder.soak.lost, seen.recorder.soak.faults) == (0, [])
 
 
+QUEUES = {"tester.left": 1024, "f1.left": 1024}
+
+
 def counts(direction: str, offered: int, delivered: int) -> dict[str, object]:
     fields = dict.fromkeys(("stream", "duplicates", "reordered"), 0)
     return fields | {"direction": direction, "intended": offered, "offered": offered, "delivered": delivered}
@@ -59,7 +63,7 @@ def test_a_direction_of_which_nothing_arrives_is_a_fault_though_the_other_one_do
     seen = run()
     seen.pass_by()
     streams = [counts("left-to-right", 1000, 1000), counts("right-to-left", 1000, 0)]
-    seen.recorder.end(closed(2000, 1000, streams=streams), POOLS, START_S + 10, ports=2, complete=True)
+    seen.recorder.end(closed(2000, 1000, streams=streams), POOLS, START_S + 10, queues=QUEUES, complete=True)
     seen.recorder.judge(None)
     said = "Nothing arrived right-to-left: all 1,000 packets were lost."
     assert seen.recorder.soak.faults == [said]
@@ -81,7 +85,7 @@ def test_a_direction_that_stays_silent_in_an_open_segment_is_a_fault_by_its_inte
 def test_a_pause_in_which_nothing_is_sent_is_no_fault() -> None:
     seen = run()
     streams = [counts("left-to-right", 0, 0), counts("right-to-left", 0, 0)]
-    seen.recorder.end(closed(0, 0, streams=streams), POOLS, START_S + 10, ports=2, complete=True)
+    seen.recorder.end(closed(0, 0, streams=streams), POOLS, START_S + 10, queues=QUEUES, complete=True)
     seen.recorder.judge(None)
     assert seen.recorder.soak.faults == []
 
@@ -185,7 +189,7 @@ def test_a_soak_that_goes_on_has_its_gap_and_the_figures_of_both_parts() -> None
     again.begin(START_S + 100)
     for _ in range(8):
         again.pass_by(delay_us=70)
-    again.recorder.end(closed(16_000, 16_000), POOLS, START_S + 180, ports=0, complete=True)
+    again.recorder.end(closed(16_000, 16_000), POOLS, START_S + 180, queues={}, complete=True)
     soak = again.recorder.soak
     assert [one.ended for one in soak.segments] == ["killed", "complete"]
     assert (soak.segments[0].to_s, soak.segments[1].from_s) == (40.0, 100.0)
@@ -212,7 +216,7 @@ def test_intervals_that_are_stored_may_be_taken_out() -> None:
             if seen is bare:
                 stored += seen.recorder.soak.intervals
                 seen.recorder.soak.intervals.clear()
-        seen.recorder.end(closed(3_000, 2_997), POOLS, START_S + 130, ports=0, complete=True)
+        seen.recorder.end(closed(3_000, 2_997), POOLS, START_S + 130, queues={}, complete=True)
     bare.recorder.soak.intervals = stored
     for seen in (whole, bare):
         seen.recorder.judge(None)
@@ -224,7 +228,7 @@ def test_the_ledger_and_the_pools_must_balance() -> None:
     seen.pass_by()
     less = [PoolFigures(name="ports", size=1000, free=830)]
     unbalanced = closed(2000, 1999, unaccounted=1, valid=False, invalid_because=["1 of 2000 packets …"])
-    seen.recorder.end(unbalanced, less, START_S + 10, ports=1, complete=True)
+    seen.recorder.end(unbalanced, less, START_S + 10, queues={"tester.left": 1024}, complete=True)
     seen.recorder.judge(None)
     soak = seen.recorder.soak
     assert (soak.unaccounted, soak.buffers_lost) == (1, 70)
@@ -236,9 +240,22 @@ def test_what_a_drivers_queue_may_keep_is_no_leak() -> None:
     seen = run()
     seen.pass_by()
     less = [PoolFigures(name="ports", size=1000, free=830)]
-    seen.recorder.end(closed(2000, 2000), less, START_S + 10, ports=2, complete=True)
+    seen.recorder.end(closed(2000, 2000), less, START_S + 10, queues=QUEUES, complete=True)
     seen.recorder.judge(None)
     assert seen.recorder.soak.faults == []
+
+
+def test_a_queue_that_was_full_may_keep_all_that_it_holds() -> None:
+    """It frees what was sent when the next packets need its places."""
+    for reason, faults in (("tx_queue_full", 0), ("denied", 1)):
+        seen = run()
+        seen.pass_by()
+        less = [PoolFigures(name="ports", size=2000, free=900 - 500)]
+        drops = [Drop(place="tester.left", reason=reason, packets=3)]
+        ended = closed(2000, 1997, drops=drops)
+        seen.recorder.end(ended, less, START_S + 10, queues=QUEUES, complete=True)
+        seen.recorder.judge(None)
+        assert len(seen.recorder.soak.faults) == faults
 
 
 def test_memory_that_grows_is_a_fault_and_memory_that_stands_is_none() -> None:

@@ -13,7 +13,7 @@ from tests.report import synthetic
 from tests.unit.procedures.tenants.made import chained, found, rate
 from weir.procedures.tenants.section_slope import fitted, repeats_pps, slopes
 from weir.procedures.tenants.section_steps import costs, steps
-from weir.results.result import Result, Trial
+from weir.results.result import Counted, Result, Trial
 
 RATES = {1: 10_000.0, 2: 9000.0, 3: 8000.0, 4: 7000.0}
 AT = "PDR at 64 B, none, 4 of 4"
@@ -107,6 +107,18 @@ def test_doubtful_rates_are_named_in_the_sentence_on_what_one_more_costs() -> No
         "; in doubt: 2 of 4 (unsteady), 3 of 4 (a trial carried 20,600 pps without loss), 4 of 4 (slower "
         "state)."
     )
+
+
+def test_a_point_that_lost_far_below_a_rate_is_named_beside_it() -> None:
+    result = synthetic.result(setups=[chained(0, 13_610), chained(1, 1_361)])
+    lost = Trial(
+        purpose="curve", intended_load_pps=4 * 300, intended_duration_s=1, duration_s=1, intended=1200,
+        offered=1200, delivered=1140, loss_ratio=0.05, valid=True,
+        counted=Counted(seconds=1, offered=1200, lost=60),
+    )  # fmt: skip
+    result.setups[1].cases[0].curve.append(lost)
+    (said,) = costs(result)
+    assert said.endswith("; in doubt: with (a trial lost 5 % of 1,200 pps).")
 
 
 def test_each_shared_function_has_a_step_of_its_own_and_there_is_no_slope_over_functions() -> None:

@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from weir.base.error import FabricError, WeirError
+from weir.base.extras import install
 from weir.fabric import stop_signals
 from weir.fabric.alarm import TookTooLongError, ended_after
 from weir.verify.driver import CloudError
 
-INSTALL = "install it with Weir: pip install 'weir[openstack]'; `make setup` does"
 _REQUEST_S = 60.0
 """The longest that one request may wait for an answer."""
 _SHORTEST_S = 1.0
@@ -69,7 +69,10 @@ class Cloud:
             import openstack
             from openstack.exceptions import ConfigException
         except ImportError as error:
-            raise FabricError("driver openstack needs openstacksdk, which is not here", INSTALL) from error
+            raise FabricError(
+                "driver openstack needs openstacksdk, which is not here",
+                f"install it: {install('openstack')}",
+            ) from error
         try:
             sdk = openstack.connection.Connection(cloud=name, region_name=region, app_name="weir")
         except ConfigException as error:

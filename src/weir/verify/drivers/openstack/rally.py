@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from weir.base.error import FabricError
+from weir.base.extras import install
 from weir.fabric import attended
 from weir.fabric.process import log_end
 from weir.lab.sut import OpenStackCloud
@@ -26,7 +27,6 @@ from .connection import AnsweredError, Cloud, Deadline
 from .journal import Journal
 from .kinds import FORBIDDEN
 
-INSTALL = "`make rally` installs it (by pip: weir[rally])"
 POLL_S = 0.25
 """Between two of Rally's looks at what takes its time."""
 _BY_NAME = {one.name: one for one in SCENARIOS}
@@ -39,7 +39,10 @@ def require() -> None:
     """FabricError where it is not here."""
     missing = [name for name in ("rally", "rally_openstack") if importlib.util.find_spec(name) is None]
     if missing:
-        raise FabricError("the suite sanity of an OpenStack cloud needs Rally with rally-openstack", INSTALL)
+        raise FabricError(
+            "the suite sanity of an OpenStack cloud needs Rally with rally-openstack",
+            f"`make rally` in a checkout installs it, else {install('rally')}",
+        )
 
 
 class Scenarios:
