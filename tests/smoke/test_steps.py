@@ -47,7 +47,9 @@ def lab_file(tmp_path: Path) -> Path:
     file = tmp_path / "lab.yml"
     tiny = LAB.read_text().replace("[direct, linux-bridge, ovs, ovs-dpdk]", "direct")
     tiny = tiny.replace("direct: {queue_size: 256}", "direct: {wire: memory}")
-    file.write_text(tiny.replace("\n  ovs-dpdk: {queue_size: 256, socket_memory_mb: 64}", "") + STEPS)
+    tiny = tiny.replace("\n  ovs-dpdk: {queue_size: 256, socket_memory_mb: 64}", "")
+    # Of 2 ms nothing is left on a machine with two cores: weir itself has one as a trial begins and ends.
+    file.write_text(tiny.replace("_s: 0.002", "_s: 0.05").replace("retries: 0", "retries: 2") + STEPS)
     far = [f"deny udp any 100.64.{number // 256}.{number % 256} any 9" for number in range(RULES)]
     (tmp_path / "far.rules").write_text("\n".join(far) + "\n")
     return file
@@ -88,8 +90,8 @@ def test_a_run_says_what_each_step_brings(lab_file: Path) -> None:
     out = lab_file.parent / "out"
     words = ["run", str(lab_file), "--store", str(lab_file.parent / "results.db"), "--output", str(out)]
     done = subprocess.run([*WEIR, *words], capture_output=True, text=True, check=False, timeout=300)
-    beside_others = "others had the cores" in done.stderr  # where it may find no rate
-    assert done.returncode == 0 or beside_others, done.stderr
+    beside_others = "no case has a rate" in done.stderr  # where others have the cores all the time
+    assert done.returncode == (1 if beside_others else 0), done.stderr
     rows = done.stdout.partition("What each step brings")[2].partition("\n\n")[0].splitlines()
     assert [row.split()[0] for row in rows[-3:]] == ["plain", "index", "fast-path"]
     document = json.loads((out / "result.json").read_text())
@@ -109,4 +111,5 @@ def test_each_step_of_the_user_plane_carries_its_packets(name: str) -> None:
         assert in_functions(trial)
     (edge,) = [area for area in trials[-1].areas if area.name == "f3"]
     assert (edge.offloaded > 0) == (name == "offload")
-    assert (sum(path.fastpath_cycles for path in edge.paths) > 0) == (name in ("fast-path", "offload"))
+    found = sum(path.fastpath_cycles for path in edge.paths)
+    assert found > 0 if name == "fast-path" else name == "offload" or found == 0  # offload may leave it none

@@ -18,19 +18,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from weir.base.si import NS_PER_S, US_PER_S
+from weir.base.si import MS_PER_S, NS_PER_S, US_PER_S
 from weir.measure.accounting import RECEIVER_REASONS, Balance
 from weir.measure.counting import ENOUGH_SHARE, Counting
 from weir.measure.tester import Stream
 from weir.protocol.traffic_results import TrafficResult
 from weir.results import slices
-from weir.results.slices import HOST, SLOWED, SLOWED_HOW, Had
+from weir.results.slices import ITSELF, SLOWED, SLOWED_HOW
 
 SHORTFALL_RATIO = 0.001
 STRETCH_RATIO = 0.01
 UNTIMED_RATIO = 0.001
 # One stall of the host is no stretch: gaps of up to 1 ms are usual on a virtual machine.
 STRETCH_FLOOR_S = 0.002
+SAID_IN_MS_BELOW_S = 0.1
+_ADVICE = {ITSELF: "let trials last longer (`duration_s`), or leave a core that the lab does not use"}
 
 
 @dataclass(frozen=True)
@@ -164,16 +166,18 @@ def _disturbed(counted: Counting, wanted_s: float, lasted_s: float) -> list[Faul
             )
         ]
     by = slices.takers(counted.left_out, lasted_s * US_PER_S)
-    (core, most), had = max(by.items(), key=lambda item: item[1].us, default=((0, HOST), Had()))
+    undisturbed = f"Only {seconds:.3f} of {lasted_s:.3f} s were undisturbed ({wanted_s:.3f} s are asked for)"
+    if not by:
+        return [Fault("host", f"{undisturbed}, and nothing says who had the cores: end what else runs.")]
+    (core, most), had = max(by.items(), key=lambda item: item[1].us)
     slowed = f"core {core} was {SLOWED_HOW}"
     who = slowed if most == SLOWED else f"{slices.named(most, had.threads)} had core {core}"
-    return [
-        Fault(
-            "host",
-            f"Only {seconds:.3f} of {lasted_s:.3f} s were undisturbed ({wanted_s:.3f} s are asked for): {who}"
-            f" for {had.us / US_PER_S:.3f} s: end what else runs there.",
-        )
-    ]
+    advice = _ADVICE.get(most, "end what else runs there")
+    return [Fault("host", f"{undisturbed}: {who} for {_short(had.us / US_PER_S)}: {advice}.")]
+
+
+def _short(seconds: float) -> str:
+    return f"{seconds:.3f} s" if seconds >= SAID_IN_MS_BELOW_S else f"{seconds * MS_PER_S:.2f} ms"
 
 
 def _receiver(counts: Balance, streams: Sequence[Stream]) -> list[Fault]:

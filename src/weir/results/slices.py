@@ -17,6 +17,8 @@ HOST, SLOWED = "host", "slowed"
 """Had a core, as trials record it, without being a program here."""
 ENDED = "ended program"
 """One that nobody knows any more."""
+ITSELF = "weir itself"
+"""The process that orders the trial."""
 SLOWED_HOW = "slowed by a neighbour or a lower clock"
 _THREAD = re.compile(r" \((\d+)\)$")
 

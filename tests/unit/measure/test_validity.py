@@ -39,10 +39,17 @@ def said(*by: tuple[str, float]) -> str:
         ([("weir of bob (6198)", 200.0), (PYTHON[0], 100.0)], "weir of bob (6198) had core 1 for 0.200 s: "),
         ([("host", 500.0)], "the host had core 1 for 0.500 s: "),
         ([("slowed", 500.0)], "core 1 was slowed by a neighbour or a lower clock for 0.500 s: "),
-        ([], "the host had core 0 for 0.000 s: "),
+        (
+            [("host", 1.5), ("weir itself (6199)", 80.0)],
+            "weir itself (6199) had core 1 for 80.00 ms: let trials last longer",
+        ),
     ],
 )
 def test_threads_of_one_program_are_one_and_who_had_most_is_named(
     by: list[tuple[str, float]], who: str
 ) -> None:
     assert f"(0.500 s are asked for): {who}" in said(*by)
+
+
+def test_where_nobody_is_known_to_have_had_a_core_nobody_is_named() -> None:
+    assert said().endswith("(0.500 s are asked for), and nothing says who had the cores: end what else runs.")

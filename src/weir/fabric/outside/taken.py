@@ -19,7 +19,7 @@ from pathlib import Path
 
 from weir.fabric import process
 from weir.fabric.outside.whole_time import ran_s, whose
-from weir.results.slices import ENDED
+from weir.results.slices import ENDED, ITSELF
 
 _SYSCALL = 298  # x86-64
 _TYPE_SOFTWARE, _CONFIG_DUMMY = 1, 9
@@ -235,7 +235,7 @@ class TakenWatch:
             self._marks[tid] = process.mark_of(tid, self._proc)
         mark = self._marks.get(tid)
         if mark is None:
-            name = "weir itself" if tid == os.getpid() else f"{self._name(tid)}{self._owner(tid)}"
+            name = ITSELF if tid == os.getpid() else f"{self._name(tid)}{self._owner(tid)}"
             return f"{name} ({tid})"
         deployment, _, step = mark.partition("/")
         return f"{step} of {deployment}"
