@@ -80,6 +80,11 @@ native: build/.packages ## build weir-dp, the data plane, and weir-lean
 		echo "weir: native build; some minutes"
 	@ninja -C build --quiet native/weir-dp native/weir-lean
 
+# Tests and benches ask for what weir-dp has only with optional packages: it is built when they are there.
+ifneq ($(filter test% bench,$(MAKECMDGOALS)),)
+native: build/.packages-dev
+endif
+
 .PHONY: setup
 setup: build/.packages .venv/.ready native ## packages, virtual environment, native build
 

@@ -59,10 +59,13 @@ def processor(tree: Path, flags: str) -> None:
     (tree / "meson.build").write_text(f"project('carried')\nmessage('{flags}')\n")
 
 
-def configured(tree: Path) -> str:
-    """What configuring says; and it leaves a file behind, as if compiled."""
+def configured(tree: Path, *programs_in: Path) -> str:
+    """What configuring says, with programs of more folders; and it leaves a file behind, as if compiled."""
     argv = [tree / "tools" / "configure", tree / "build"]
-    said = subprocess.run(argv, capture_output=True, text=True, check=True, cwd=tree).stdout
+    path = ":".join([*map(str, programs_in), os.environ["PATH"]])
+    said = subprocess.run(
+        argv, capture_output=True, text=True, check=True, cwd=tree, env={**os.environ, "PATH": path}
+    ).stdout
     (tree / "build" / "native").mkdir(exist_ok=True)
     return said
 
@@ -84,7 +87,7 @@ def test_a_build_directory_of_another_processor_is_built_anew_and_what_else_is_i
     (tree / "build" / "native" / "weir-dp").touch()
     (tree / "build" / "bench").mkdir()
     processor(tree, "-march=haswell")
-    assert "made for another processor or place: building it anew" in configured(tree)
+    assert "made for another processor, place or set of packages: building it anew" in configured(tree)
     assert "Message: -march=haswell" in (tree / "build" / "meson-setup.log").read_text()
     assert not (tree / "build" / "native" / "weir-dp").exists()
     assert (tree / "build" / "bench").exists()
@@ -96,5 +99,16 @@ def test_a_build_directory_of_another_place_is_built_anew(
     configured(tree)
     moved = tmp_path_factory.mktemp("elsewhere") / "tree"
     tree.rename(moved)
-    assert "made for another processor or place" in configured(moved)
+    assert "made for another processor, place or set of packages" in configured(moved)
     assert str(moved) in (moved / "build" / "meson-setup.log").read_text()
+
+
+def test_a_build_directory_from_before_an_optional_package_came_is_built_anew(
+    tree: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    configured(tree)
+    came = tmp_path_factory.mktemp("came") / "clang"
+    came.write_text("#!/bin/sh\n")
+    came.chmod(0o755)
+    assert "made for another processor, place or set of packages" in configured(tree, came.parent)
+    assert configured(tree, came.parent) == ""
