@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an access list must do, sentence by sentence. */
-#include <setjmp.h>
+/* What rules decide, sentence by sentence. */
+#include "acl_fixture_test.h"
+
 #include <stdarg.h>
+#include <setjmp.h>
 #include <string.h>
 
 #include <netinet/in.h>
@@ -9,49 +11,6 @@
 #include <cmocka.h>
 #include <rte_cycles.h>
 #include <rte_ip.h>
-
-#include "testing/eal.h"
-#include "testing/file.h"
-#include "testing/ipv6_packet.h"
-#include "testing/packet.h"
-
-extern const struct weir_nf weir_nf_acl;
-
-static void *
-acl_with(const char *rules, const char *option, const char *value)
-{
-	const char *const options[][2] = {
-		{"rules", weir_test_file(rules)}, {option, value}, {NULL, NULL}};
-
-	return weir_test_state(&weir_nf_acl, options);
-}
-
-/* NULL, or why it was dropped. */
-static const char *
-send_to(void *acl, enum weir_direction direction, struct weir_test_ipv4 what)
-{
-	struct weir_test_outcome outcome = weir_test_run(
-		&weir_nf_acl, acl, direction, weir_test_ipv4_packet(&what), rte_get_tsc_hz());
-
-	rte_pktmbuf_free(outcome.packet);
-	return outcome.drop_reason;
-}
-
-#define OUT(...) send_to(acl, WEIR_OUTBOUND, (struct weir_test_ipv4){__VA_ARGS__})
-#define IN(...) send_to(acl, WEIR_INBOUND, (struct weir_test_ipv4){__VA_ARGS__})
-#define ends(acl) weir_nf_destroy(&weir_nf_acl, acl)
-
-static const char *
-send_ipv6_to(void *acl, enum weir_direction direction, struct weir_test_ipv6 what)
-{
-	struct weir_test_outcome outcome = weir_test_run(
-		&weir_nf_acl, acl, direction, weir_test_ipv6_packet(&what), rte_get_tsc_hz());
-
-	rte_pktmbuf_free(outcome.packet);
-	return outcome.drop_reason;
-}
-
-#define OUT6(...) send_ipv6_to(acl, WEIR_OUTBOUND, (struct weir_test_ipv6){__VA_ARGS__})
 
 static void
 rules_of_ipv6_decide_on_ipv6_and_those_without_addresses_on_both(void **state)
@@ -86,20 +45,6 @@ types_of_icmp_can_be_named_in_both_families(void **state)
 	assert_string_equal(OUT6(.protocol = IPPROTO_ICMPV6, .icmp_type = 135), "denied");
 	assert_null(OUT(.protocol = IPPROTO_ICMP));
 	assert_string_equal(OUT(.protocol = IPPROTO_ICMP, .icmp_type = 3), "denied");
-	ends(acl);
-}
-
-static void
-later_fragments_of_ipv6_follow_the_first_one(void **state)
-{
-	void *acl = acl_with("permit udp any any any 53\n", "default", "deny");
-
-	(void)state;
-	assert_string_equal(
-		OUT6(.identification = 9, .fragment_offset_bytes = 24, .payload_bytes = 8), "held");
-	assert_null(OUT6(.identification = 9, .dst_port = 53, .more_fragments = true,
-			 .payload_bytes = 16));
-	assert_null(OUT6(.identification = 9, .fragment_offset_bytes = 24, .payload_bytes = 8));
 	ends(acl);
 }
 
@@ -152,70 +97,6 @@ rules_of_one_direction_leave_the_other_alone(void **state)
 	(void)state;
 	assert_null(OUT(0));
 	assert_string_equal(IN(0), "denied");
-	ends(acl);
-}
-
-static void
-later_fragments_follow_the_first_and_wait_for_it_if_rules_name_ports(void **state)
-{
-	void *acl = acl_with("permit udp any any any 53", "default", "deny");
-
-	(void)state;
-	assert_string_equal(OUT(.identification = 7, .fragment_offset_bytes = 24), "held");
-	assert_null(OUT(.identification = 7, .dst_port = 53, .payload_bytes = 16,
-			.more_fragments = true));
-	assert_null(OUT(.identification = 7, .fragment_offset_bytes = 24));
-	assert_null(OUT(.identification = 7, .fragment_offset_bytes = 48));
-	assert_string_equal(OUT(.identification = 8, .fragment_offset_bytes = 24), "held");
-	/* Later fragments of a denied first one are denied, too. */
-	assert_string_equal(OUT(.identification = 7, .dst_port = 54, .payload_bytes = 16,
-				.more_fragments = true),
-			    "denied");
-	assert_string_equal(OUT(.identification = 7, .fragment_offset_bytes = 24), "denied");
-	ends(acl);
-	acl = acl_with("permit udp any any", "default", "deny");
-	assert_null(OUT(.identification = 9, .fragment_offset_bytes = 24)); /* rules see it whole */
-	ends(acl);
-	acl = acl_with("permit udp any any\npermit udp any any any 53", "held_fragments", "0");
-	assert_string_equal(OUT(.identification = 9, .fragment_offset_bytes = 24),
-			    "fragment_table_full");
-	ends(acl);
-}
-
-/* A first fragment of TCP with 8 bytes of its header. */
-static const char *
-send_tiny(void *acl, uint16_t identification)
-{
-	const struct weir_test_ipv4 what = {
-		.identification = identification, .protocol = IPPROTO_TCP, .more_fragments = true};
-	uint8_t frame[WEIR_TEST_FRAME_BYTES];
-	struct rte_ipv4_hdr *ip = (struct rte_ipv4_hdr *)(frame + RTE_ETHER_HDR_LEN);
-	struct weir_test_outcome outcome;
-
-	weir_test_ipv4_frame(&what, frame);
-	ip->total_length = rte_cpu_to_be_16(sizeof(*ip) + 8);
-	ip->hdr_checksum = 0;
-	ip->hdr_checksum = rte_ipv4_cksum(ip);
-	outcome = weir_test_run(&weir_nf_acl, acl, WEIR_OUTBOUND, weir_test_packet(frame, 60),
-				rte_get_tsc_hz());
-	rte_pktmbuf_free(outcome.packet);
-	return outcome.drop_reason;
-}
-
-/* RFC 1858, section 3: a first fragment too short to be decided on. */
-static void
-later_fragments_of_a_first_one_without_its_ports_are_dropped_with_it(void **state)
-{
-	void *acl = acl_with("permit any any any\ndeny udp any any any 53", "default", "deny");
-
-	(void)state;
-	assert_string_equal(OUT(.identification = 7, .protocol = IPPROTO_TCP,
-				.fragment_offset_bytes = 24, .payload_bytes = 8),
-			    "held");
-	assert_string_equal(send_tiny(acl, 7), "truncated");
-	assert_string_equal(OUT(.identification = 7, .protocol = IPPROTO_TCP,
-				.fragment_offset_bytes = 24, .payload_bytes = 8),
-			    "truncated");
 	ends(acl);
 }
 
@@ -274,81 +155,6 @@ arp_may_pass_while_rules_deny_ipv6(void **state)
 }
 
 static void
-a_reload_puts_new_rules_in_place(void **state)
-{
-	void *acl = acl_with("permit any any any", "default", "deny");
-	const char *message;
-
-	(void)state;
-	assert_null(OUT(0));
-	weir_test_file("deny any any any");
-	assert_null(weir_test_command(&weir_nf_acl, acl, "reload", NULL));
-	assert_string_equal(OUT(0), "denied");
-	weir_test_file("permit what ever it is");
-	message = weir_test_command(&weir_nf_acl, acl, "reload", NULL);
-	assert_non_null(message);
-	assert_non_null(strstr(message, ":1: "));
-	assert_string_equal(OUT(0), "denied");
-	ends(acl);
-}
-
-static void
-a_change_adds_and_removes_single_rules(void **state)
-{
-	void *acl = acl_with("permit udp any any any 53\npermit udp any 2001:db8::/32\n", "default",
-			     "deny");
-	const char *const fewer[][2] = {{"change_list", "remove permit udp any any any 53, "
-							"add permit udp any 198.51.100.0/24, "
-							"remove permit udp any 2001:db8::/32"},
-					{NULL, NULL}};
-	const char *const impossible[][2] = {
-		{"change_list", "add permit any any any, remove deny any any any"}, {NULL, NULL}};
-
-	(void)state;
-	assert_null(OUT(.dst = "198.51.101.7", .dst_port = 53));
-	assert_null(OUT6(.dst_port = 80));
-	assert_null(weir_test_command(&weir_nf_acl, acl, "change", fewer));
-	assert_string_equal(OUT(.dst = "198.51.101.7", .dst_port = 53), "denied");
-	assert_null(OUT(.dst = "198.51.100.7", .dst_port = 53));
-	assert_string_equal(OUT6(.dst_port = 80), "denied");
-	assert_string_equal(weir_test_command(&weir_nf_acl, acl, "change", impossible),
-			    "change_list:2: there is no rule deny any any any");
-	assert_string_equal(OUT(.dst = "198.51.101.7", .dst_port = 53), "denied");
-	ends(acl);
-}
-
-/* Whether later fragments have to wait is a matter of the rules that there are. */
-static void
-a_change_says_whether_any_rule_names_ports(void **state)
-{
-	void *acl = acl_with("permit udp any any", "default", "deny");
-	const char *const with_ports[][2] = {{"change_list", "add deny tcp any any any 80 first"},
-					     {NULL, NULL}};
-	const char *const without[][2] = {{"change_list", "remove deny tcp any any any 80"},
-					  {NULL, NULL}};
-
-	(void)state;
-	assert_null(OUT(.identification = 7, .fragment_offset_bytes = 24, .payload_bytes = 8));
-	assert_null(weir_test_command(&weir_nf_acl, acl, "change", with_ports));
-	assert_string_equal(
-		OUT(.identification = 8, .fragment_offset_bytes = 24, .payload_bytes = 8), "held");
-	assert_null(weir_test_command(&weir_nf_acl, acl, "change", without));
-	assert_null(OUT(.identification = 9, .fragment_offset_bytes = 24, .payload_bytes = 8));
-	ends(acl);
-}
-
-static void
-a_reload_of_an_acl_without_a_file_asks_which(void **state)
-{
-	void *acl = weir_test_state(&weir_nf_acl, NULL);
-
-	(void)state;
-	assert_string_equal(weir_test_command(&weir_nf_acl, acl, "reload", NULL),
-			    "the function was made without a file of rules");
-	ends(acl);
-}
-
-static void
 rules_come_as_a_list_too_whose_mistakes_are_named(void **state)
 {
 	static const char *const options[][2] = {
@@ -368,57 +174,20 @@ rules_come_as_a_list_too_whose_mistakes_are_named(void **state)
 	assert_null(weir_nf_create(&weir_nf_acl, both, 2, "options", &error));
 }
 
-static void
-without_an_index_rules_decide_change_and_reload_as_with_one(void **state)
-{
-	const char *const more[][2] = {{"change_list", "remove permit udp any any any 1, "
-						       "add permit udp any any any 3 first"},
-				       {NULL, NULL}};
-	void *acl = acl_with("deny udp any 198.51.100.7 any 1\n"
-			     "permit udp any any any 1\n"
-			     "permit udp any any any 2\n",
-			     "index", "false");
-
-	(void)state;
-	assert_string_equal(OUT(.dst = "198.51.100.7", .dst_port = 1), "denied");
-	assert_null(OUT(.dst_port = 1));
-	assert_null(OUT(.dst_port = 2));
-	assert_string_equal(OUT(.dst_port = 3), "denied");
-	assert_null(weir_test_command(&weir_nf_acl, acl, "change", more));
-	assert_string_equal(OUT(.dst_port = 1), "denied");
-	assert_null(OUT(.dst_port = 2));
-	assert_null(OUT(.dst_port = 3));
-	weir_test_file("deny udp any any any 4\npermit any any any\n");
-	assert_null(weir_test_command(&weir_nf_acl, acl, "reload", NULL));
-	assert_null(OUT(.dst_port = 1));
-	assert_string_equal(OUT(.dst_port = 4), "denied");
-	ends(acl);
-}
-
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rules_of_ipv6_decide_on_ipv6_and_those_without_addresses_on_both),
 		cmocka_unit_test(types_of_icmp_can_be_named_in_both_families),
-		cmocka_unit_test(later_fragments_of_ipv6_follow_the_first_one),
 		cmocka_unit_test(the_first_rule_that_matches_decides_in_both_directions),
 		cmocka_unit_test(an_answer_needs_a_rule_of_its_own),
 		cmocka_unit_test(without_rules_the_default_decides),
 		cmocka_unit_test(rules_of_one_direction_leave_the_other_alone),
-		cmocka_unit_test(
-			later_fragments_follow_the_first_and_wait_for_it_if_rules_name_ports),
-		cmocka_unit_test(
-			later_fragments_of_a_first_one_without_its_ports_are_dropped_with_it),
 		cmocka_unit_test(a_cut_header_is_dropped_though_rules_permit_all),
 		cmocka_unit_test(
 			frames_that_are_not_ipv4_are_dropped_or_forwarded_as_the_option_says),
 		cmocka_unit_test(arp_may_pass_while_rules_deny_ipv6),
-		cmocka_unit_test(a_reload_puts_new_rules_in_place),
-		cmocka_unit_test(a_change_adds_and_removes_single_rules),
-		cmocka_unit_test(without_an_index_rules_decide_change_and_reload_as_with_one),
-		cmocka_unit_test(a_change_says_whether_any_rule_names_ports),
-		cmocka_unit_test(a_reload_of_an_acl_without_a_file_asks_which),
 		cmocka_unit_test(rules_come_as_a_list_too_whose_mistakes_are_named),
 	};
 
