@@ -249,7 +249,8 @@ def _as_the_peer(row: Row) -> Verdict | None:
 
 
 def _caption(ran: Sequence[Row]) -> str:
-    machine, dates = ran[0]["machine"], sorted({row["date"] for row in ran})
+    machine, alike = ran[0]["machine"], [row for row in ran if not _own_conditions(row, ran)]
+    dates = sorted({row["date"] for row in alike})
     when = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
     virtual = (
         f" of a virtual machine ({machine['hypervisor']})"

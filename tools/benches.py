@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m tools.benches [--mixed] [FOLDER]` puts results of benches into the documentation.
+"""`python -m tools.benches [--mixed | --add] [FOLDER]` puts results of benches into the documentation.
 
 FOLDER: of JSON files; absent: build/bench. They go into docs/design/benches.json without their details, from
 which the pages are made (tools.bench_pages): tables in docs/design/benches.md, sentences in README, what the
 search's bench says in docs/design/method.md. Results must be of one commit and machine; `--mixed`: a row says
-its own where they differ. Results of changes that are not committed are refused.
+its own where they differ; `--add`: likewise, and other benches keep the rows that they have. Results of changes
+that are not committed are refused.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from bench.catalogue import ALL
@@ -41,16 +42,20 @@ KEPT_DETAIL = {
 def main() -> int:
     """Writes the files; exit code 2 for wrong usage or results that cannot stand together."""
     words = sys.argv[1:]
-    mixed = "--mixed" in words
-    folders = [word for word in words if word != "--mixed"]
+    added = "--add" in words
+    folders = [word for word in words if word not in ("--mixed", "--add")]
     if len(folders) > 1 or any(word.startswith("-") for word in folders):
         print(__doc__, file=sys.stderr)
         return 2
     try:
-        rows = read(Path(folders[0]) if folders else ROOT / "build" / "bench", mixed=mixed)
+        rows = read(
+            Path(folders[0]) if folders else ROOT / "build" / "bench", mixed=added or "--mixed" in words
+        )
     except ResultsError as error:
         print(f"tools/benches: {error}", file=sys.stderr)
         return 2
+    if added:
+        rows = beside(json.loads(RESULTS.read_text(encoding="utf-8")), rows)
     RESULTS.write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     for path, lines in PAGES.items():
         page = ROOT / path
@@ -69,6 +74,16 @@ def read(folder: Path, *, mixed: bool = False) -> list[Row]:
             f"commit or machine of {', '.join(unlike)} are not those of {rows[0]['name']}: run them "
             "again, or say --mixed, and each row says its own"
         )
+    return _in_order(rows)
+
+
+def beside(old: Sequence[Row], new: Sequence[Row]) -> list[Row]:
+    """New results, and the old ones of benches that they are not of, in the order of the catalogue."""
+    benches = {row["bench"] for row in new}
+    return _in_order([*new, *(row for row in old if row["bench"] not in benches)])
+
+
+def _in_order(rows: Iterable[Row]) -> list[Row]:
     order = list(ALL)
     return sorted(rows, key=lambda row: (order.index(row["bench"]), row["name"]))
 

@@ -63,6 +63,25 @@ def read(folder: Path, *found: dict[str, Any], mixed: bool = False) -> list[page
     return benches.read(folder, mixed=mixed)
 
 
+def test_results_are_added_to_others_of_another_machine_and_replace_those_of_their_bench(
+    tmp_path: Path,
+) -> None:
+    old = read(tmp_path, result("generator-txonly"), result("ledger"), result("upf-64k", name="upf-64k-up"))
+    for path in tmp_path.iterdir():
+        path.unlink()
+    there = {"commit": "ba9876543210", "date": "2026-11-28"}
+    new = read(tmp_path, result("ledger", **there), result("upf-64k", name="upf-64k-down", **there))
+    both = benches.beside(old, new)
+    assert [(row["name"], row["commit"][:2]) for row in both] == [
+        ("generator-txonly", "01"),
+        ("ledger", "ba"),
+        ("upf-64k-down", "ba"),
+    ]
+    lines = "\n".join(pages.everything(both))
+    assert "commit 0123456789ab, 2026-11-22, on AMD EPYC" in lines
+    assert "| `ledger` (ba9876543210; 2026-11-28) |" in lines
+
+
 def test_a_row_has_ratio_target_and_peer_and_the_caption_its_conditions(tmp_path: Path) -> None:
     generic = {"n": 10, **pairs(0.713)}
     rows = read(tmp_path, result("generator-txonly", generic=generic))
