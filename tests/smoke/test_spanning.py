@@ -66,6 +66,7 @@ measure:
 TWO = "{tester: edge, functions: {a: core, linux: core}}"
 THREE = "{tester: edge, functions: {a: core, b: far}}"
 CARDS = "{tester: edge, functions: {a: core}, wire: {kind: card, cards: {edge: [e1, e2], core: [c1, c2]}}}"
+VLANS = "{tester: edge, functions: {a: core}, wire: {kind: vlan, vlan: 7, cards: {edge: [e1], core: [c1]}}}"
 SOON_S = 60.0
 EVERY_TENTH = "udp dport 4789 numgen inc mod 10 == 0 counter drop"
 
@@ -245,6 +246,31 @@ def test_a_wire_may_be_an_interface_of_each_host(two: NamespacedHosts, tmp_path:
     accounted(measured)
     for host, card in (("nfv1", "e1"), ("nfv2", "c2")):
         assert two.has(host, card)  # it is the host's own, and stays
+
+
+def has_vlans(hosts: NamespacedHosts, interface: str) -> bool:
+    """Whether this kernel makes any."""
+    netns = ["ip", "-n", hosts.netns("nfv1"), "link"]
+    tried = [*netns, "add", "link", interface, "name", "tried", "type", "vlan", "id", "9"]
+    if subprocess.run(tried, capture_output=True, check=False).returncode != 0:
+        return False
+    subprocess.run([*netns, "delete", "tried"], check=True)
+    return True
+
+
+@pytest.mark.long
+def test_wires_may_be_vlans_of_one_interface_of_each_host(two: NamespacedHosts, tmp_path: Path) -> None:
+    two.join("nfv1", "e1", "nfv2", "c1")
+    campaign = Campaign(tmp_path, lab_of(tmp_path, "[direct, linux-bridge]", VLANS, frames="[64, 1518]"), two)
+    if has_vlans(two, "e1"):
+        accounted(trials(campaign.run()))
+    else:  # it says so of each technology, and leaves nothing
+        (result,) = campaign.run()
+        assert len(result.setups) == 2
+        for setup in result.setups:
+            assert "load the kernel's module 8021q" in str(setup.refused), setup
+    for host, card in (("nfv1", "e1"), ("nfv2", "c1")):
+        assert two.has(host, card)
 
 
 @pytest.mark.long

@@ -8,13 +8,16 @@ from typing import Literal
 
 from weir.base.record import FixedRecord
 
-SpanKind = Literal["vxlan", "card"]
-"""A VXLAN tunnel (RFC 7348) over the hosts' network, or a network interface of each host."""
+SpanKind = Literal["vxlan", "vlan", "card"]
+"""A VXLAN tunnel (RFC 7348) over the hosts' network, a VLAN (IEEE 802.1Q) of a network interface of each host,
+or such an interface."""
 VXLAN_PORT = 4789
 """IANA's, of UDP."""
 _VXLAN_UDP_BYTES, _IP_BYTES = 16, {4: 20, 6: 40}
 _FCS_BYTES, _ETHERNET_BYTES = 4, 14
 _VNIS = 1 << 24
+VLANS_MAX = 4094
+"""The greatest identifier of a VLAN."""
 
 
 class SpanEnd(FixedRecord):
@@ -31,7 +34,7 @@ class SpanEnd(FixedRecord):
     address: str = ""
     """Of VXLAN: the host's own, from and to which it sends; empty: not known yet."""
     card: str = ""
-    """Of a card: the host's interface that the device is on."""
+    """Of a card or a VLAN: the host's interface that the device is on."""
 
 
 class Span(FixedRecord):
@@ -47,6 +50,8 @@ class Span(FixedRecord):
     vni: int = 0
     """VXLAN network identifier."""
     udp_port: int = 0
+    vlan: int = 0
+    """VLAN identifier."""
     frame_bytes: int
     """The longest that the tester sends over it, with FCS, and with their VLAN tag."""
 
@@ -66,8 +71,8 @@ class Span(FixedRecord):
     @property
     def overhead_bytes(self) -> int:
         """What the interface below carries beyond that: of VXLAN the inner Ethernet header and the outer
-        headers of VXLAN, UDP and IP, 50 bytes with IPv4."""
-        if self.kind == "card":
+        headers of VXLAN, UDP and IP, 50 bytes with IPv4. A VLAN's tag is not of its MTU."""
+        if self.kind != "vxlan":
             return 0
         version = ip_address(self.left.address).version if self.left.address else 4
         return _ETHERNET_BYTES + _VXLAN_UDP_BYTES + _IP_BYTES[version]

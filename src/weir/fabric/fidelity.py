@@ -12,6 +12,11 @@ from weir.fabric.fingerprint import hypervisor
 from weir.technology import TECHNOLOGIES, TechnologyOptions
 from weir.technology.ovs import OvsOptions
 
+_WIRES_BY = {
+    "vxlan": "VXLAN over the hosts' network",
+    "vlan": "VLANs of network interfaces of the hosts",
+    "card": "network interfaces of the hosts",
+}
 _NETFILTER = {
     True: "Bridged packets pass netfilter (br_netfilter), as the lab asks.",
     False: "Bridged packets do not pass netfilter, as they would by default where br_netfilter is loaded.",
@@ -81,7 +86,7 @@ def _links(topology: Topology) -> Iterator[str]:
         yield "Virtual links: no packet left this machine."
     if topology.nodes[0] not in topology.here():
         return  # the tester's part says it
-    for kind, by in (("vxlan", "VXLAN over the hosts' network"), ("card", "network interfaces of the hosts")):
+    for kind, by in _WIRES_BY.items():
         named = [
             f"{span.name} from {span.left.host} to {span.right.host}"
             for span in topology.spans

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Step kind span: this host's end of a wire to another one, a VXLAN tunnel or a device on a network card.
+"""Step kind span: this host's end of a wire to another one: a VXLAN tunnel, a VLAN of a network card, or a
+device on one.
 
 The device is in a namespace of the deployment's; the tunnel's own packets, and the card, stay where this
 process is. Nothing of the host's is changed.
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from ipaddress import ip_address
 from typing import Any
 
@@ -25,9 +26,9 @@ from weir.fabric.offloads import switch_off_offloads
 from weir.fabric.step_handlers import Facts, Site
 from weir.plan import Step
 
-_UP = 0x1  # IFF_UP of <linux/if.h>
+_UP, _PROMISCUOUS = 0x1, 0x100  # IFF_UP, IFF_PROMISC of <linux/if.h>
 _FAMILIES = {4: 2, 6: 10}  # AF_INET, AF_INET6
-_MODULES = {"vxlan": "vxlan", "card": "macvlan"}
+_MODULES = {"vxlan": "vxlan", "vlan": "8021q", "card": "macvlan"}
 
 
 class Span:
@@ -59,20 +60,22 @@ class Span:
             raise FabricError(f"cannot {step.text}: {why}")
         params, (below, below_bytes) = step.params, _below(step.params)
         mtu_bytes = below_bytes - int(str(params["overhead_bytes"]))
-        netns, name = str(params["netns"]), str(params["interface"])
+        kind, netns, name = str(params["span"]), str(params["netns"]), str(params["interface"])
         fd = os.open(namespace.DIRECTORY / netns, os.O_RDONLY | os.O_CLOEXEC)
         try:
             with netlink.opened(IPRoute) as here:
                 (link,) = here.link_lookup(ifname=below)
-                own = _vxlan(params, link) if params["span"] == "vxlan" else _on_card(link)
-                here.link("add", ifname=name, net_ns_fd=fd, mtu=mtu_bytes, **own)
+                here.link("add", ifname=name, net_ns_fd=fd, mtu=mtu_bytes, **_DEVICES[kind](params, link))
         except NetlinkError as error:
             raise FabricError(f"cannot {step.text}: {error}", _fix(error, params)) from error
         finally:
             os.close(fd)
-        if params["span"] == "vxlan":  # a device on a card has none of its own
+        if kind == "vxlan":  # a device on a card has none of its own
             switch_off_offloads(netns, name)
-        site.route(netns).link("set", index=index(site, netns, name), state="up")
+        device, route = index(site, netns, name), site.route(netns)
+        route.link("set", index=device, state="up")
+        if kind == "vlan":  # as is the card, as long as this is: frames are not addressed to it
+            route.link("set", index=device, flags=_UP | _PROMISCUOUS, change=_PROMISCUOUS)
         return {}
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002
@@ -109,9 +112,21 @@ def _vxlan(params: Mapping[str, Any], link: int) -> dict[str, Any]:
     }
 
 
-def _on_card(link: int) -> dict[str, Any]:
+def _vlan(params: Mapping[str, Any], link: int) -> dict[str, Any]:
+    """What comes in with another tag, or without one, stays the host's."""
+    return {"kind": "vlan", "link": link, "vlan_id": int(params["vlan"])}
+
+
+def _on_card(params: Mapping[str, Any], link: int) -> dict[str, Any]:  # noqa: ARG001
     """It has the card to itself: whatever comes in is its own, for whichever address."""
     return {"kind": "macvlan", "link": link, "macvlan_mode": "passthru"}
+
+
+_DEVICES: Mapping[str, Callable[[Mapping[str, Any], int], dict[str, Any]]] = {
+    "vxlan": _vxlan,
+    "vlan": _vlan,
+    "card": _on_card,
+}
 
 
 def _below(params: Mapping[str, Any]) -> tuple[str, int]:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from weir.base.record import LabSection
-from weir.base.span import VXLAN_PORT, SpanKind
+from weir.base.span import VLANS_MAX, VXLAN_PORT, SpanKind
 from weir.lab.function import FunctionName
 
 HostName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,15}$", examples=["edge"])]
@@ -32,7 +32,8 @@ class WireOptions(LabSection):
     kind: SpanKind = Field(
         default="vxlan",
         description="vxlan: a tunnel over the hosts' network (RFC 7348), which adds 50 bytes to a frame, 70 "
-        "with IPv6; card: a network interface of each host, a card's or a VLAN of it, for each wire",
+        "with IPv6; vlan: a VLAN (IEEE 802.1Q) of a network interface of each host for each wire; card: a "
+        "network interface of each host for each wire",
     )
     addresses: dict[HostName, str] = Field(
         default={},
@@ -43,7 +44,13 @@ class WireOptions(LabSection):
     cards: dict[HostName, tuple[InterfaceName, ...]] = Field(
         default={},
         description="of card: each host's interfaces, one for each of its wires to other hosts, in the order "
-        "of the chain",
+        "of the chain; of vlan: one, for all of them",
+    )
+    vlan: int | None = Field(
+        default=None,
+        ge=1,
+        le=VLANS_MAX,
+        description="of vlan: the identifier of a chain's first wire; those of the others count up from it",
     )
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Collection, Iterator
 
+from weir.base.span import VLANS_MAX
 from weir.lab.complaint import Complaint, show
 from weir.lab.lab import Lab
 from weir.lab.problem import nearest
@@ -106,8 +107,12 @@ def _functions(lab: Lab, hosts: HostsOptions) -> Iterator[Complaint]:
 def _wires(lab: Lab, hosts: HostsOptions) -> Iterator[Complaint]:
     wire, path = hosts.wire, ("hosts", "wire")
     if wire.kind == "vxlan" and wire.cards:
-        yield Complaint((*path, "cards"), "are of `kind: card`", "kind: card, or no cards", about=(path,))
-    if wire.kind == "card" and wire.addresses:
+        yield Complaint(
+            (*path, "cards"), "are of `kind: card` and `kind: vlan`", "one of these, or no cards", about=(path,)
+        )
+    if wire.kind != "vlan" and wire.vlan is not None:
+        yield Complaint((*path, "vlan"), "is of `kind: vlan`", "kind: vlan, or no vlan", about=(path,))
+    if wire.kind != "vxlan" and wire.addresses:
         yield Complaint(
             (*path, "addresses"), "are of `kind: vxlan`", "kind: vxlan, or no addresses", about=(path,)
         )
@@ -126,13 +131,30 @@ def _wires(lab: Lab, hosts: HostsOptions) -> Iterator[Complaint]:
         versions.add(parsed.version)
     if len(versions) > 1:
         yield Complaint((*path, "addresses"), "are of IPv4 and of IPv6", "addresses of one version")
-    if wire.kind == "card" and not wire.addresses:
+    if wire.kind != "vxlan" and not wire.addresses:
         yield from _cards(lab, hosts)
+    if wire.kind == "vlan":
+        yield from _vlans(lab, hosts)
+
+
+def _vlans(lab: Lab, hosts: HostsOptions) -> Iterator[Complaint]:
+    path: KeyPath = ("hosts", "wire")
+    if hosts.wire.vlan is None:
+        yield Complaint(path, "has no `vlan`", "vlan: the identifier of the first wire's, 1 to 4094")
+        return
+    most = max(len(hosts.crossings(chain.functions)) for chain in lab.chains())
+    last = hosts.wire.vlan + most - 1
+    if last > VLANS_MAX:
+        yield Complaint(
+            (*path, "vlan"), f"is {hosts.wire.vlan}, and the last of {most} wires would have {last}",
+            f"1 to {VLANS_MAX - most + 1}", about=(("chain",),),
+        )  # fmt: skip
 
 
 def _cards(lab: Lab, hosts: HostsOptions) -> Iterator[Complaint]:
     path: KeyPath = ("hosts", "wire", "cards")
     needed = dict.fromkeys(hosts.names(), 0)
+    alone = hosts.wire.kind == "vlan"  # all wires of a host are on one
     for chain in lab.chains():
         along = hosts.along(chain.functions)
         ends = [host for at in hosts.crossings(chain.functions) for host in along[at : at + 2]]
@@ -141,7 +163,13 @@ def _cards(lab: Lab, hosts: HostsOptions) -> Iterator[Complaint]:
     about: tuple[KeyPath, ...] = (("chain",), ("hosts", "functions"), ("hosts", "tester"))
     for host, count in needed.items():
         given = hosts.wire.cards.get(host, ())
-        if len(given) < count:
+        if alone:
+            if count and len(given) != 1:
+                yield Complaint(
+                    (*path, host) if host in hosts.wire.cards else path,
+                    f"{host} has {len(given)} interfaces", "one, whose VLANs all of its wires are", about=about,
+                )  # fmt: skip
+        elif len(given) < count:
             yield Complaint(
                 (*path, host) if host in hosts.wire.cards else path,
                 f"{host} has {count} wire{'s' if count > 1 else ''} to other hosts in a chain, and "

@@ -14,7 +14,7 @@ from weir.base.span import Span, SpanEnd, vni
 from weir.base.topology import Link, Topology, switch_namespace, token_of
 from weir.lab.frames import CAPTURE, VLAN_TAG_BYTES, frame_sizes_bytes
 from weir.lab.lab import Lab
-from weir.lab.spanning import HostsOptions
+from weir.lab.spanning import HostsOptions, WireOptions
 from weir.technology import TECHNOLOGIES
 
 SPAN_PORT: PortKind = "packet_socket"
@@ -41,6 +41,7 @@ def spanning(topology: Topology, lab: Lab, hosts: HostsOptions) -> Topology:
                 right=ends[1],
                 vni=vni(token_of(topology.deployment), link.index) if hosts.wire.kind == "vxlan" else 0,
                 udp_port=hosts.wire.port if hosts.wire.kind == "vxlan" else 0,
+                vlan=(hosts.wire.vlan or 0) + len(spans) if hosts.wire.kind == "vlan" else 0,
                 frame_bytes=_longest_bytes(topology, lab),
             )
         )
@@ -58,15 +59,20 @@ def _longest_bytes(topology: Topology, lab: Lab) -> int:
 def _end(topology: Topology, hosts: HostsOptions, link: Link, port: Port, used: Counter[str]) -> SpanEnd:
     """`used`: how many of its cards a host's spans before this one have."""
     host = next(node.host for node in topology.nodes if node.name == port.node)
-    cards = hosts.wire.cards.get(host, ())
     return SpanEnd(
         host=host,
         port=port.name,
         netns=switch_namespace(topology) if link.network else port.netns or "",
         interface=f"{link.name}.far" if link.network else port.interface or "",
         address=hosts.wire.addresses.get(host, ""),
-        card=cards[used[host]] if hosts.wire.kind == "card" else "",
+        card=_card(hosts.wire, host, used[host]),
     )
+
+
+def _card(wire: WireOptions, host: str, used: int) -> str:
+    if wire.kind == "vxlan":
+        return ""
+    return wire.cards[host][used if wire.kind == "card" else 0]
 
 
 def part(topology: Topology, host: str) -> Topology:

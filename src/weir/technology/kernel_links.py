@@ -141,7 +141,7 @@ def span_step(topology: Topology, span: Span, end: SpanEnd) -> Step:
     if span.kind == "vxlan":
         how = f"VXLAN {span.vni} from {end.address or 'this host'} to {beyond.address or beyond.host}"
     else:
-        how = f"on {end.card}"
+        how = f"on {end.card}" if span.kind == "card" else f"VLAN {span.vlan} of {end.card}"
     return Step(
         kind="span",
         name=f"span:{span.name}",
@@ -157,6 +157,7 @@ def span_step(topology: Topology, span: Span, end: SpanEnd) -> Step:
             "card": end.card,
             "vni": span.vni,
             "udp_port": span.udp_port,
+            "vlan": span.vlan,
             "mtu_bytes": span.mtu_bytes,
             "overhead_bytes": span.overhead_bytes,
             "frame_bytes": span.frame_bytes,

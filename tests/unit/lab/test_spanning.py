@@ -25,6 +25,8 @@ HOSTS = "tester: edge, functions: {nat: core}"
 VXLAN = "addresses: {edge: 192.0.2.1, core: 192.0.2.2}"
 CARDS = "kind: card, cards: {edge: [eth1, eth2], core: [ens1, ens2]}"
 
+VLANS = "kind: vlan, vlan: 100, cards: {edge: [eth1], core: [ens1]}"
+
 
 def spanning(hosts: str = HOSTS, chain: str = CHAIN) -> str:
     return f"{chain}hosts: {{{hosts}}}\n"
@@ -38,6 +40,7 @@ def spanning(hosts: str = HOSTS, chain: str = CHAIN) -> str:
         f"{HOSTS}, wire: {{{VXLAN}, port: 8472}}",
         f"{HOSTS}, wire: {{addresses: {{edge: '2001:db8::1', core: '2001:db8::2'}}}}",
         f"{HOSTS}, wire: {{{CARDS}}}",
+        f"{HOSTS}, wire: {{{VLANS}}}",
         "tester: edge, functions: {fw: core, nat: far}",
     ],
 )
@@ -61,8 +64,26 @@ def test_a_function_that_is_not_placed_is_on_the_testers_host() -> None:
         ("tester: edge, functions: {nat: edge}", "hosts.functions", "nothing spans hosts"),
         (f"{HOSTS}, machines: {{coer: nfv2}}", "hosts.machines.coer", "did you mean core?"),
         (f"{HOSTS}, machines: {{edge: a, core: a}}", "hosts.machines.edge", "another host of this lab"),
-        (f"{HOSTS}, wire: {{kind: vlan}}", "hosts.wire.kind", "one of vxlan, card"),
+        (f"{HOSTS}, wire: {{kind: vlam}}", "hosts.wire.kind", "one of vxlan, vlan, card"),
         (f"{HOSTS}, wire: {{cards: {{edge: [eth1]}}}}", "hosts.wire.cards", "kind: card"),
+        (f"{HOSTS}, wire: {{vlan: 100}}", "hosts.wire.vlan", "kind: vlan"),
+        (f"{HOSTS}, wire: {{{VLANS.replace(' vlan: 100,', '')}}}", "hosts.wire", "has no `vlan`"),
+        (
+            f"{HOSTS}, wire: {{{VLANS.replace('100', '4094')}}}",
+            "hosts.wire.vlan",
+            "the last of 2 wires would have 4095; expected 1 to 4093",
+        ),
+        (f"{HOSTS}, wire: {{{VLANS.replace('100', '0')}}}", "hosts.wire.vlan", "a whole number from 1 to 4094"),
+        (
+            f"{HOSTS}, wire: {{{VLANS.replace('[ens1]', '[ens1, ens2]')}}}",
+            "hosts.wire.cards.core",
+            "core has 2 interfaces; expected one",
+        ),
+        (
+            f"{HOSTS}, wire: {{{VLANS.replace(', core: [ens1]', '')}}}",
+            "hosts.wire.cards",
+            "core has 0 interfaces; expected one",
+        ),
         (f"{HOSTS}, wire: {{{CARDS}, {VXLAN}}}", "hosts.wire.addresses", "kind: vxlan"),
         (f"{HOSTS}, wire: {{addresses: {{core: 127.0.0.1}}}}", "hosts.wire.addresses.core", "other hosts"),
         (

@@ -21,6 +21,8 @@ ADDRESSES = {"edge": "192.0.2.1", "core": "192.0.2.2", "far": "192.0.2.3"}
 HOSTS: dict[str, Any] = {"tester": "edge", "functions": {"b": "core", "c": "far"}}
 CARDS = {"edge": ["eth1", "eth2"], "core": ["ens1", "ens2"], "far": ["p1", "p2"]}
 
+CARDS_OF_VLANS = {host: names[:1] for host, names in CARDS.items()}
+
 
 def spanning_lab(hosts: dict[str, Any] = HOSTS, **parts: object) -> Lab:
     """Three functions, on as many hosts."""
@@ -126,6 +128,21 @@ def test_cards_are_taken_in_the_order_of_the_chain() -> None:
     }
 
 
+def test_vlans_of_one_card_are_counted_up_along_the_chain_and_alike_at_both_ends() -> None:
+    made = spanning_lab({**HOSTS, "wire": {"kind": "vlan", "vlan": 100, "cards": CARDS_OF_VLANS}})
+    found = parts("direct", made)
+    assert {
+        host: [(one["link"], one["card"], one["vlan"]) for one in spans(planned)]
+        for host, planned in found.items()
+    } == {
+        "edge": [("wire1", "eth1", 100), ("wire3", "eth1", 102)],
+        "core": [("wire1", "ens1", 100), ("wire2", "ens1", 101)],
+        "far": [("wire2", "p1", 101), ("wire3", "p1", 102)],
+    }
+    (first, _) = (step.text for step in found["core"].steps if step.kind == "span")
+    assert first.endswith("VLAN 100 of ens1, the wire to edge")
+
+
 @pytest.mark.parametrize(
     ("frames", "vlan", "wire", "needed_bytes"),
     [
@@ -134,6 +151,7 @@ def test_cards_are_taken_in_the_order_of_the_chain() -> None:
         ([1518], 100, {}, 1550),  # Weir's sizes have the tag in them
         ([1522], 100, {}, 1554),
         ([1518], None, {"kind": "card", "cards": CARDS}, 1500),
+        ([1518], None, {"kind": "vlan", "vlan": 7, "cards": CARDS_OF_VLANS}, 1500),
         ([1518], None, {"addresses": {name: f"2001:db8::{name[0]}" for name in ADDRESSES}}, 1570),
     ],
 )
