@@ -4,8 +4,8 @@
 FOLDER: of JSON files; absent: build/bench. They go into docs/design/benches.json without their details, from
 which the pages are made (tools.bench_pages): tables in docs/design/benches.md, sentences in README, what the
 search's bench says in docs/design/method.md. Results must be of one commit and machine; `--mixed`: a row says
-its own where they differ; `--add`: likewise, and other benches keep the rows that they have. Results of changes
-that are not committed are refused.
+its own where they differ; `--add`: likewise, and other benches keep the rows that they have. Results of
+changes that are not committed are refused.
 """
 
 from __future__ import annotations

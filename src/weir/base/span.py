@@ -9,8 +9,8 @@ from typing import Literal
 from weir.base.record import FixedRecord
 
 SpanKind = Literal["vxlan", "vlan", "card"]
-"""A VXLAN tunnel (RFC 7348) over the hosts' network, a VLAN (IEEE 802.1Q) of a network interface of each host,
-or such an interface."""
+"""A VXLAN tunnel (RFC 7348) over the hosts' network, a VLAN (IEEE 802.1Q) of a network interface of each
+host, or such an interface."""
 VXLAN_PORT = 4789
 """IANA's, of UDP."""
 _VXLAN_UDP_BYTES, _IP_BYTES = 16, {4: 20, 6: 40}

@@ -108,8 +108,9 @@ def _wires(lab: Lab, hosts: HostsOptions) -> Iterator[Complaint]:
     wire, path = hosts.wire, ("hosts", "wire")
     if wire.kind == "vxlan" and wire.cards:
         yield Complaint(
-            (*path, "cards"), "are of `kind: card` and `kind: vlan`", "one of these, or no cards", about=(path,)
-        )
+            (*path, "cards"), "are of `kind: card` and `kind: vlan`", "one of these, or no cards",
+            about=(path,),
+        )  # fmt: skip
     if wire.kind != "vlan" and wire.vlan is not None:
         yield Complaint((*path, "vlan"), "is of `kind: vlan`", "kind: vlan, or no vlan", about=(path,))
     if wire.kind != "vxlan" and wire.addresses:
@@ -167,7 +168,8 @@ def _cards(lab: Lab, hosts: HostsOptions) -> Iterator[Complaint]:
             if count and len(given) != 1:
                 yield Complaint(
                     (*path, host) if host in hosts.wire.cards else path,
-                    f"{host} has {len(given)} interfaces", "one, whose VLANs all of its wires are", about=about,
+                    f"{host} has {len(given)} interfaces", "one, whose VLANs all of its wires are",
+                    about=about,
                 )  # fmt: skip
         elif len(given) < count:
             yield Complaint(

@@ -25,7 +25,7 @@ def spanning(topology: Topology, lab: Lab, hosts: HostsOptions) -> Topology:
     """The same with the spans that it needs."""
     host_of = {node.name: node.host for node in topology.nodes}
     used: Counter[str] = Counter()
-    spans = []
+    spans: list[Span] = []
     for link in topology.links:
         left, right = topology.port(link.left), topology.port(link.right)
         if host_of[left.node] == host_of[right.node]:

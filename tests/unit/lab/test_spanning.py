@@ -73,7 +73,7 @@ def test_a_function_that_is_not_placed_is_on_the_testers_host() -> None:
             "hosts.wire.vlan",
             "the last of 2 wires would have 4095; expected 1 to 4093",
         ),
-        (f"{HOSTS}, wire: {{{VLANS.replace('100', '0')}}}", "hosts.wire.vlan", "a whole number from 1 to 4094"),
+        (f"{HOSTS}, wire: {{{VLANS.replace('100', '0')}}}", "hosts.wire.vlan", "number from 1 to 4094"),
         (
             f"{HOSTS}, wire: {{{VLANS.replace('[ens1]', '[ens1, ens2]')}}}",
             "hosts.wire.cards.core",
