@@ -113,6 +113,12 @@ def test_cases_without_a_rate_on_a_quiet_machine_are_a_headline_too() -> None:
     assert noise.headline(made) == "1 of 2 cases has no rate: the remarks say why."
 
 
+def test_the_only_case_without_a_rate_is_not_counted() -> None:
+    made = mostly_taken("host")
+    made.setups[0].cases = [case for case in made.setups[0].cases if not case.throughput[0].load_pps]
+    assert str(noise.headline(made)).startswith("The only case has no rate")
+
+
 @pytest.mark.parametrize("format_", ["terminal", "html"])
 def test_the_headline_stands_above_all_numbers(format_: str) -> None:
     page = " ".join(report.render(mostly_taken("python (4711)"), format_).split())

@@ -62,6 +62,9 @@ def export(
 
             write_lake(database, list(reversed(found)), parquet)
     print(f"wrote {counted(len(ids), 'run')} to {output or parquet}")
+    going_on = sum(run.unfinished is not None for run in found)
+    if going_on:
+        print(f"{counted(going_on, 'run')} of that not finished: what is stored of it up to now was written")
 
 
 def import_runs(

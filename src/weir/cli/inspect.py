@@ -28,7 +28,9 @@ LEAST_COLUMNS = 130
 def inspect(
     deployment_id: DeploymentId = None,
     *,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all of it as JSON.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="JSON: an object of a single deployment, else a list.")
+    ] = False,
 ) -> None:
     """Show what is deployed. Nodes, ports, links, cores, and the counters of weir-dp."""
     from weir import fabric
@@ -39,7 +41,7 @@ def inspect(
         return
     deployment = one_of(found, deployment_id)
     if deployment.unreadable() is not None or (deployment.tuning is not None and not as_json):
-        print(_overview([deployment]))
+        print(json.dumps(_summary(deployment), indent=2) if as_json else _overview([deployment]))
         return
     cloud = deployment.cloud
     if cloud is not None:

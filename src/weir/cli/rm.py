@@ -56,7 +56,9 @@ def rm(
             if run not in found:
                 print(printable(f"{run.id}  stays: {stays[run.id]}"))
         if not found:
-            raise CommandError("nothing was removed: end what measures first", FAILED)
+            asked = any(run.unfinished == "unknown" for run in wanted) and not not_finished
+            what = "end what measures first" + (", or say --unfinished" if asked else "")
+            raise CommandError(f"nothing was removed: {what}", FAILED)
         for run in found[:SHOWN] if not dry_run else found:
             how = f" ({ended(run)})" if ended(run) else ""
             print(printable(f"{run.id}  {run.started_at}  {counted(run.trials, 'trial')}{how}"))

@@ -122,11 +122,16 @@ def _limits(lab: Lab, *, here: bool) -> list[str]:
 
 
 def _framed(lab: Lab) -> list[str]:
+    from weir.lab.frames import CAPTURE
+
     frames = ", ".join(lab.traffic.frames)
+    kinds = f"IPv{lab.traffic.ip}, {lab.traffic.l4.upper()}"
+    if all(frame == CAPTURE for frame in lab.traffic.frames):
+        kinds = "as captured"
     goals = ", ".join(f"{goal.name} (loss ratio {goal.loss_ratio:g})" for goal in lab.measure.goals) or "none"
     return [
-        f"  frames        {frames}; IPv{lab.traffic.ip}, {lab.traffic.l4.upper()}, {lab.tester.direction}",
-        f"  addresses     {'; '.join(_sent(lab))}",
+        f"  frames        {frames}; {kinds}, {lab.tester.direction}",
+        *([] if kinds == "as captured" else [f"  addresses     {'; '.join(_sent(lab))}"]),
         *(f"  captures      {one}" for one in _captures(lab)),
         f"  goals         {goals}"
         if lab.traffic.capture is None or lab.traffic.capture.rate is None

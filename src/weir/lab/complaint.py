@@ -80,6 +80,8 @@ def _complaint(error: ErrorDetails, root: Schema) -> Complaint:
     if kind == "literal_error":
         names = re.findall(r"'([^']*)'|(\d+)", str(context["expected"]))
         known = [quoted or number for quoted, number in names]
+        if isinstance(value, str) and value in (number for _, number in names):
+            return Complaint(path, f"is the text {show(value)}", f"the number {value}, without quotes")
         return _choice(path, f"unknown value {show(value)}", value, known)
     if kind == "value_error":
         return _said(path, value, str(context["error"]))

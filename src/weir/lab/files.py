@@ -15,19 +15,28 @@ from weir.lab.source import KeyPath
 from weir.lab.traffic import Traffic
 
 
+def no_file(path: Path) -> str | None:
+    """Why that is none; None: it is one."""
+    if path.is_file():
+        return None
+    if path.is_dir():
+        return f"{path} is a directory"
+    return f"{path} is no regular file" if path.exists() else f"there is no file {path}"
+
+
 def missing_files(lab: Lab, folder: Path) -> Iterator[Complaint]:
     """Every file that cannot be read. `folder`: of the lab file."""
+    looked_for = f"relative ones are looked for in {folder.resolve()}"
     for name, function in lab.functions.items():
         for path, nf, options in _options(("functions", name), function):
             for key, value in options.items():
-                if is_file(nf, key) and not (folder / str(value)).is_file():
-                    expected = f"a file; relative ones are looked for in {folder}"
-                    yield Complaint((*path, key), f"there is no file {folder / str(value)}", expected)
+                why = no_file(folder / str(value)) if is_file(nf, key) else None
+                if why is not None:
+                    yield Complaint((*path, key), why, f"a file; {looked_for}")
         for key, value in _of_machine(function).items():
-            if not (folder / value).is_file():
-                message = f"there is no file {folder / value}"
-                expected = f"a file; relative ones are looked for in {folder}"
-                yield Complaint(("functions", name, "vm", key), message, expected)
+            why = no_file(folder / value)
+            if why is not None:
+                yield Complaint(("functions", name, "vm", key), why, f"a file; {looked_for}")
         for key, section in (("kernel", function.kernel), ("program", function.program)):
             directory = section.directory if section is not None else None
             if directory is not None and not (folder / directory).is_dir():
@@ -39,14 +48,13 @@ def missing_files(lab: Lab, folder: Path) -> Iterator[Complaint]:
         bundle = function.container.bundle if function.container is not None else None
         if bundle is not None and not (folder / bundle / "config.json").is_file():
             message = f"there is no {folder / bundle / 'config.json'}"
-            expected = f"the directory of an OCI bundle; relative ones are looked for in {folder}"
+            expected = f"the directory of an OCI bundle; {looked_for}"
             yield Complaint(("functions", name, "container", "bundle"), message, expected)
     capture = lab.traffic.capture
     for side, sent in capture.files().items() if capture is not None else ():
-        if not (folder / sent.file).is_file():
-            message = f"there is no file {folder / sent.file}"
-            expected = f"a capture; relative ones are looked for in {folder}"
-            yield Complaint(("traffic", "capture", side), message, expected)
+        why = no_file(folder / sent.file)
+        if why is not None:
+            yield Complaint(("traffic", "capture", side), why, f"a capture; {looked_for}")
 
 
 def with_whole_paths(lab: Lab, folder: Path) -> Lab:

@@ -12,6 +12,7 @@ from typing import Any
 from weir.base.cloud import OUTSIDE, SHARED
 from weir.base.record import SCHEMA_ID
 from weir.lab.complaint import Complaint
+from weir.lab.files import no_file
 from weir.lab.of_tenants import TENANTS, tenants_file
 from weir.lab.read_checked import read_checked
 from weir.lab.tenants import (
@@ -60,9 +61,10 @@ def _missing(tenants: TenantsFile, folder: Path) -> Iterator[Complaint]:
             for key, name in options.files().items()
         ]
         for section, key, path in named:
-            if not path.is_file():
-                expected = f"a file; relative ones are looked for in {folder}"
-                yield Complaint(("tenants", index, section, key), f"there is no file {path}", expected)
+            why = no_file(path)
+            if why is not None:
+                expected = f"a file; relative ones are looked for in {folder.resolve()}"
+                yield Complaint(("tenants", index, section, key), why, expected)
     for at, several in functions:
         for number, function in enumerate(several):
             directory = folder / (function.directory or "")

@@ -44,11 +44,13 @@ def headline(result: Result) -> str | None:
     if len(without) > HEADLINE_SHARE * len(searched):
         verb = "has" if len(without) == 1 else "have"
         lacking = "no rate" if result.spec.get("measure", {}).get("goals", True) else "no result"
-        said.append(f"{len(without)} of {len(searched)} cases {verb} {lacking}")
+        cases = "the only case" if len(searched) == 1 else f"{len(without)} of {len(searched)} cases"
+        said.append(f"{cases} {verb} {lacking}")
     if not mostly_disturbed(result):
-        return f"{said[0]}: the remarks say why." if said else None
+        return f"{said[0][:1].upper()}{said[0][1:]}: the remarks say why." if said else None
     said.append(f"{left_out_share(ran):.0%} of the time {lost_to(ran)}")
-    return f"{'; '.join(said)}: these numbers say little about the system."
+    whole = "; ".join(said)
+    return f"{whole[:1].upper()}{whole[1:]}: these numbers say little about the system."
 
 
 def mostly_disturbed(result: Result) -> bool:

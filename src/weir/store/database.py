@@ -217,8 +217,10 @@ class Database:
         row = session.scalar(select(RunRow).where(RunRow.id == run_id))
         if row is not None:
             return row
+        if not run_id:
+            raise UnknownRunError(f"{self.name}: no run was named; expected its id, or how that begins")
         near = session.scalars(select(RunRow).where(RunRow.id.startswith(run_id, autoescape=True))).all()
-        if len(near) == 1 and run_id:
+        if len(near) == 1:
             return near[0]
         if near:
             raise UnknownRunError(f"{self.name}: {len(near)} runs begin with {run_id!r}; give more of the id")

@@ -58,6 +58,8 @@ def test_inspect_says_why_it_can_show_nothing_of_one() -> None:
     assert runner.invoke(app, ["inspect", SECOND]).stdout == f"{SECOND}  another version\n"
     document = json.loads(runner.invoke(app, ["inspect", "--json"]).stdout)
     assert [one.get("unreadable") for one in document] == [None, "another version"]
+    only = json.loads(runner.invoke(app, ["inspect", SECOND, "--json"]).stdout)
+    assert only["unreadable"] == "another version"
 
 
 @pytest.mark.usefixtures("two")

@@ -365,4 +365,9 @@ def test_a_run_that_may_be_measured_elsewhere_is_removed_only_where_that_is_aske
         "stays: it is not finished, and may be measured elsewhere; --unfinished removes it"
         in complaint.stdout
     )
+    assert complaint.stderr.endswith("nothing was removed: end what measures first, or say --unfinished\n")
+    file = Path(store).with_name("runs.weir")
+    assert said("export", OLD, "-o", str(file), store=store).endswith(
+        "1 run of that not finished: what is stored of it up to now was written\n"
+    )
     assert said("rm", OLD, "--yes", "--unfinished", store=store).endswith("1 run removed\n")

@@ -134,6 +134,8 @@ def test_frames_of_a_capture_are_not_modelled(tmp_path: Path) -> None:
             "is never sent",
         ),
         (ONE_WAY + "traffic: {capture: {left: gone.pcap}}", "traffic.capture.left", "there is no file"),
+        (ONE_WAY + "traffic: {capture: {left: /}}", "traffic.capture.left", "/ is a directory"),
+        (ONE_WAY + "traffic: {capture: {left: /dev/null}}", "traffic.capture.left", "is no regular file"),
         (
             ONE_WAY + "traffic: {capture: {left: up.pcap}}\nmeasure: {latency: {loads: ['50%NDR']}}",
             "measure.latency",

@@ -102,6 +102,8 @@ def test_a_run_is_found_by_the_beginning_of_its_id_if_only_one_has_it(path: Path
             store.load("switching")
         with pytest.raises(StoreError, match="no run 'other'; expected one of switching-1b, switching-1a"):
             store.load("other")
+        with pytest.raises(StoreError, match="no run was named; expected its id, or how that begins"):
+            store.load("")
 
 
 def test_an_id_is_used_once(path: Path) -> None:

@@ -248,12 +248,14 @@ def _sent(traffic: Traffic, pcap: Path | None, flows: int | None, frame: str | N
     """The traffic with what the command line says of it."""
     from pydantic import ValidationError
 
+    from weir.lab.files import no_file
     from weir.lab.traffic import Traffic
 
     if pcap is not None and (flows is not None or frame is not None):
         raise CommandError("--pcap brings its own packets: it takes no --flows and no --frame", USAGE)
-    if pcap is not None and not pcap.is_file():
-        raise CommandError(f"there is no file {pcap}", USAGE)
+    why = no_file(pcap) if pcap is not None else None
+    if why is not None:
+        raise CommandError(why, USAGE)
     said = traffic.model_dump()
     if flows is not None:
         said["flows"]["count"] = flows
