@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Connections of those who read: not more than there is room for, and none that asks for ever."""
+"""Connections of those who read: not more than there is room for, and none that asks, or is answered, for ever."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 REQUEST_S = 15
 """A request that is not complete then is not waited for."""
+READ_S = 20
+"""Of an answer that is waiting somebody must have read something then. What waits is a few KiB behind what the
+kernel has taken: who reads a page of the usual size at 10 kbit/s does."""
 MOST = 512
 """At a time; fewer where this process may not have twice as many descriptors."""
 
@@ -24,6 +27,9 @@ class Connection(H11Protocol):
     """Uvicorn's, which waits without an end for what was begun."""
 
     _given_up: asyncio.TimerHandle | None = None
+    _looking: asyncio.TimerHandle | None = None
+    _unread_bytes = 0
+    _was_read = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Of asyncio."""
@@ -32,6 +38,12 @@ class Connection(H11Protocol):
             transport.abort()
         else:
             self._expect()
+            self._looking = self.loop.call_later(READ_S, self._look)
+
+    def resume_writing(self) -> None:
+        """Of asyncio."""
+        self._was_read = True
+        super().resume_writing()
 
     def data_received(self, data: bytes) -> None:
         """Of asyncio."""
@@ -41,7 +53,17 @@ class Connection(H11Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Of asyncio."""
         self._expect_nothing()
+        if self._looking is not None:
+            self._looking.cancel()
         super().connection_lost(exc)
+
+    def _look(self) -> None:
+        waiting_bytes = self.transport.get_write_buffer_size()
+        if waiting_bytes >= self._unread_bytes > 0 and not self._was_read:
+            self.transport.abort()
+            return
+        self._unread_bytes, self._was_read = waiting_bytes, False
+        self._looking = self.loop.call_later(READ_S, self._look)
 
     def _expect(self) -> None:
         if self.cycle is not None and not self.cycle.response_complete:

@@ -96,6 +96,27 @@ def test_connections_that_never_ask_are_closed_and_others_are_served_then(place:
         assert process.communicate(timeout=PATIENCE_S)[1] == ""
 
 
+def test_connections_that_read_no_answer_are_closed_and_others_are_served_then(place: Path) -> None:
+    with served(place, before=["prlimit", "--nofile=150:150"]) as (url, process):
+        (script,) = set(re.findall(r"/assets/uplot[^\"]+js", asked(f"{url}labs/nightly").text))  # 50 KB each
+        request = HALF.replace(b"/", script.encode(), 1) + b"\r\n"
+        deaf = [connected(url, receive_bytes=2048) for _ in range(80)]
+        for one in deaf:
+            one.settimeout(0.2)
+            with suppress(OSError):  # it stops reading, too; or refused already
+                one.sendall(request * 100)
+        deadline, status = time.monotonic() + PATIENCE_S, 0
+        while status != 200 and time.monotonic() < deadline:
+            with suppress(httpx2.HTTPError):
+                status = asked(url).status_code
+            time.sleep(0.5)
+        assert status == 200
+        for one in deaf:
+            one.close()
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=PATIENCE_S)[1] == ""
+
+
 def test_elsewhere_it_prints_an_address_with_a_token_and_asks_for_it(place: Path) -> None:
     with served(place, "--listen", "127.0.0.1", WEIR_TOKEN="of-the-environment-0123456789") as (url, _):
         assert url.endswith("/?token=of-the-environment-0123456789")
