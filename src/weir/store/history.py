@@ -30,7 +30,9 @@ class Point:
     value: float
     """Median of its samples."""
     comparable: bool
-    """Neither of a worse state of the machine, nor a bound."""
+    """Neither of a worse state of the machine, nor a bound, nor zero."""
+    tester_bound: bool
+    worse_state: bool
     campaign: str | None
     """Over several hosts, that the run is one host's part of."""
 
@@ -103,6 +105,7 @@ def figures(store: Database, wanted: Selection, last: int) -> dict[Key, Sequence
             value = statistics.median(json.loads(row.samples))
             comparable = not (row.tester_bound or row.worse_state) and value > 0
             began_at = rfc3339(row.started_s) or ""
-            point = Point(row.id, began_at, row.weir or "", value, comparable, row.campaign)
+            flags = row.tester_bound, row.worse_state
+            point = Point(row.id, began_at, row.weir or "", value, comparable, *flags, row.campaign)
             found.setdefault(key, []).append(point)
     return {key: points[-last:] for key, points in found.items()}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from weir.report import numbers
+from weir.report import numbers, rates
 from weir.report.summary import sizes
 from weir.results.trend import Series
 from weir.web.histories import History
@@ -22,6 +22,8 @@ class Cell:
     """One figure."""
 
     value: str
+    flags: str
+    """Of the report's letters those that make it no more than a bound (T), or of a worse state (S)."""
     spark: Markup | None
     change: str
     """ "▼ -3.1%", of its newest level against the one before; empty: there is none."""
@@ -54,8 +56,10 @@ def cell(of: History) -> Cell:
     series = of.series
     last = series.changes[-1] if series.changes else None
     arrow = "" if last is None else "▲" if last.change > 0 else "▼"
+    newest = of.points[-1]
     return Cell(
-        value=value(series, series.latest),
+        value=(rates.SIGNS[">="] if newest.tester_bound else "") + value(series, series.latest),
+        flags="T" * newest.tester_bound + "S" * newest.worse_state,
         spark=sparkline([point.value for point in of.points if point.comparable]),
         change="" if last is None else f"{arrow} {last.change:+.1%}",
         outcome="" if last is None else last.outcome,

@@ -9,7 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from weir import __version__
 from weir.base.words import counted
-from weir.report import numbers
+from weir.report import numbers, rates
 from weir.report.page.document import mark
 from weir.web import assets, links
 from weir.web.page import Page
@@ -29,6 +29,7 @@ def _environment() -> Environment:
         "links": links,
         "mark": mark(),
         "dash": numbers.NONE,
+        "meaning": rates.FLAGS,
         "version": __version__,
     }
     made.filters |= {"moment": _moment, "counted": counted}

@@ -97,6 +97,17 @@ def test_a_run_that_its_budget_ended_is_marked_in_the_list(tmp_path: Path) -> No
     assert '<b class="why">ended with its budget</b>' in page
 
 
+@pytest.mark.parametrize("path", ["/", "/labs/nightly"])
+def test_a_rate_that_the_tester_bounds_is_a_bound_on_pages_of_many_too(tmp_path: Path, path: str) -> None:
+    run = nightly(1)
+    rate = run.setups[0].cases[0].throughput[0]
+    rate.tester_bound, rate.slower_times = True, 1.4
+    page = client(filled(tmp_path / "results.db", [run])).get(path).text
+    (cell,) = set(re.findall(r'<td class="n big">(≥.*?)</td>', page))
+    assert re.fullmatch(r"≥[23]\.\d+ T S", text_of(cell).strip())
+    assert 'title="tester-bound: within 10 % of what' in cell
+
+
 def test_a_runs_page_has_the_sections_of_its_report_word_for_word(weir: TestClient, place: Path) -> None:
     with Store(place, reading=True) as store:
         whole = store.load("whole-1")
