@@ -14,6 +14,7 @@ from weir.results.result import CoreSpeed, LeftOut, Result, Throughput, Trial
 from weir.results.trial import left_out_s
 
 from .disturbed import MEASURE, disturbed, found, trial
+from .latency_runs import limit
 from .synthetic import result
 
 
@@ -83,8 +84,11 @@ def mostly_taken(*by: str) -> Result:
 def test_the_summary_of_a_run_whose_numbers_say_little_tells_none_of_them() -> None:
     made = mostly_taken("python (4711)")
     assert executive_summary(made) == [next_step(made)]
+    made.setups[0].cases[0].verdicts = [limit(250.0)]
+    first = executive_summary(made)[0]
+    assert first.startswith("Service level: 1 of 1 limits MISSED")  # the exit code says it
     made.setups[0].cases[0].trials = [quiet()]
-    assert len(executive_summary(made)) > 1
+    assert len(executive_summary(made)) > 2
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def judge(one: Analysis) -> Verdict:
         )
     if lost_some(trial) and one.losses.decided > one.losses.overflowed:
         return decision(one)
-    taken = taken_away(one)
+    taken = taken_away(one) if lost_some(trial) or lossy(trial) else None
     if taken is not None:
         return Verdict(*taken)
     return _overflowing(one) if lossy(trial) else _without_loss(one)

@@ -88,6 +88,8 @@ class Section:
     """What the run was, in a word or two: "soak". None: another section says it."""
     findings: Callable[[Result], Iterable[str]] = lambda _: ()
     """What was found, in sentences that say no more than the numbers do; the most important one first."""
+    judged: Callable[[Result], str | None] = lambda _: None
+    """How a service level was kept, which the run's exit code says; among the findings it comes first."""
     tables: Callable[[Result], Iterable[PlainTable]] = lambda _: ()
 
     terminal: Callable[[Result], Iterable[RenderableType]] = lambda _: ()
@@ -120,10 +122,13 @@ def executive_summary(result: Result) -> list[str]:
     """The run in two to four sentences: what was found, how far the machine disturbed it, what to do next.
 
     `noise.headline`, where there is one, is above it and not in it; where it says that the numbers say
-    little, none is told here.
+    little, none is told here but how a service level was kept.
     """
-    told = () if noise.mostly_disturbed(result) else leading(result)
-    found = [[*section.findings(result)] for section in told]
+    if noise.mostly_disturbed(result):
+        judged = [section.judged(result) for section in leading(result)]
+        found = [[one] for one in judged if one is not None]
+    else:
+        found = [[*section.findings(result)] for section in leading(result)]
     said = [some[0] for some in found if some] + [one for some in found for one in some[1:]]
     machine = noise.in_short(result) if noise.headline(result) is None else None
     ends = [one for one in (machine, next_step(result)) if one is not None]

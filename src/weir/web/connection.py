@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Connections of those who read: not more than there is room for, and none that asks, or is answered, for ever."""
+"""Connections of those who read: not more than there is room for, and none that asks or is answered for ever."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 REQUEST_S = 15
 """A request that is not complete then is not waited for."""
 READ_S = 20
-"""Of an answer that is waiting somebody must have read something then. What waits is a few KiB behind what the
-kernel has taken: who reads a page of the usual size at 10 kbit/s does."""
+"""Of an answer that waits something must have been read then: some 48 KiB of a long one."""
 MOST = 512
 """At a time; fewer where this process may not have twice as many descriptors."""
 

@@ -42,6 +42,12 @@ def test_a_core_that_the_host_has_for_a_good_part_of_the_time_is_oversubscribed(
     assert verdict(found) == ("oversubscription", "core 1")
 
 
+def test_a_core_that_was_away_while_nothing_was_lost_limited_nothing() -> None:
+    areas = [*the_tester(), area("f1", HALF, NAT), area("f2", 0.2, ACL)]
+    found = explained(trial(areas, {}, stalls=[stall(1, 0.25)]))
+    assert verdict(found)[0] == "nothing"
+
+
 def taken(core: int, by: str, seconds: float) -> LeftOut:
     return LeftOut(core=core, from_us=0, to_us=seconds * 1e6, by=by)
 

@@ -27,6 +27,7 @@ from weir.procedures.latency.section_rows import (
     findings,
     host_lines,
     host_of,
+    judged,
     level,
     out_of_reach,
     reduction_rows,
@@ -301,6 +302,7 @@ def _figure(name: str, rows: list[DelayRow]) -> Markup | None:
 SECTION = Section(
     kind=kind,
     findings=findings,
+    judged=judged,
     tables=plain_tables,
     terminal=tables,
     notes=notes,

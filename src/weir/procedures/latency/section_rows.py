@@ -171,9 +171,9 @@ def change_table(result: Result) -> PlainTable | None:
 
 def findings(result: Result) -> Iterator[str]:
     """Whether the service level is met, and the least and greatest P99 at the first load."""
-    every = list(verdicts(result))
-    if every:
-        yield _judged(every)
+    said = judged(result)
+    if said is not None:
+        yield said
     rows = [row for row in delay_rows(result) if row.valid and row.p99_us is not None]
     if rows:
         first = rows[0]
@@ -190,8 +190,11 @@ def findings(result: Result) -> Iterator[str]:
             )
 
 
-def _judged(every: Sequence[tuple[Setup, Case, Verdict]]) -> str:
-    """ "Service level: 2 of 8 limits MISSED; most of all latency P99 at …"."""
+def judged(result: Result) -> str | None:
+    """ "Service level: 2 of 8 limits MISSED; most of all latency P99 at …"; None without any."""
+    every = list(verdicts(result))
+    if not every:
+        return None
     said = level([verdict for *_, verdict in every])
     missed = [each for each in every if each[2].outcome == "missed"]
     if not missed:

@@ -8,7 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rich.console import RenderableType
+from rich.text import Text
 
+from weir.base.si import US_PER_S
 from weir.report import blocks, numbers
 from weir.report.page.markup import sheet
 from weir.report.sections import HOW_TO_READ, Cell, CsvTable, Note, PagePart, PlainTable, Section
@@ -20,7 +22,11 @@ HEAD = (
     "Chain", "asked", "own rate, pps", "replayed, pps", "L2, Gbit/s", "takes", "replays", "lost", "min–max",
     "late, p99", "latency, p99", "where",
 )  # fmt: skip
+SHOWN = ("Chain", "asked", "replayed, pps", "takes", "replays", "lost", "late, p99", "latency, p99")
+"""In a terminal of 80 columns; where packets were lost is below."""
 WORDS = 2
+LATE_SHARE = 0.01
+"""Of a replay's time: sent later than that, it is another load than the capture's."""
 COLUMNS = (
     "run", "lab", "technology", "variant", "chain", "asked", "own_pps", "own_seconds", "factor", "load_pps",
     "l2_bps", "seconds", "replays", "loss_ratio", "loss_ratio_min", "loss_ratio_max", "lateness_p99_us",
@@ -29,7 +35,8 @@ COLUMNS = (
 MEANING = (
     "own rate: of the capture as it was recorded, frames a second from its first to its last, both "
     "directions together. Replayed: the mean of the same frames, with all times shrunk by one factor.",
-    "late: how long after its time a frame was sent, the worst direction. A replay sends each frame once.",
+    "takes: at that rate; late: how long after its time a frame was sent, the worst direction. A replay sends each "
+    "frame once.",
 )
 
 
@@ -87,16 +94,21 @@ def lines(result: Result) -> list[list[str]]:
 
 def terminal(result: Result) -> Iterator[RenderableType]:
     """One table."""
-    cells = lines(result)
+    cells = [dict(zip(HEAD, line, strict=True)) for line in lines(result)]
     if cells:
         table = blocks.table("\nReplayed captures")
-        for index, name in enumerate(HEAD):
+        for index, name in enumerate(SHOWN):
+            left = index < WORDS
             table.add_column(
-                name.replace(", ", ",\n"), justify="left" if index < WORDS else "right", overflow="fold"
-            )
+                name.replace(", ", ",\n"), justify="left" if left else "right", no_wrap=not left,
+                overflow="fold" if left else "ignore",
+            )  # fmt: skip
         for line in cells:
-            table.add_row(*line)
+            table.add_row(*(line[name] for name in SHOWN))
         yield table
+        for line in cells:
+            if line["where"] != "none":
+                yield Text(f"{line['Chain']} lost {line['where']}", style="dim", overflow="fold")
 
 
 def plain(result: Result) -> Iterator[PlainTable]:
@@ -114,7 +126,21 @@ def findings(result: Result) -> Iterator[str]:
             yield f"{row.title}: no replay at {at} can be used: {row.case.problem}"
         else:
             lost = numbers.share(record.loss_ratio) if record.loss_ratio else "nothing"
-            yield f"{row.title} loses {lost} of the capture at {at}."
+            late = f"; {_lateness(record)}" if _late(record) else ""
+            yield f"{row.title} loses {lost} of the capture at {at}{late}."
+
+
+def _late(record: Replay) -> bool:
+    late_us = record.lateness.p99_us if record.lateness is not None else None
+    return late_us is not None and late_us > LATE_SHARE * record.seconds * US_PER_S
+
+
+def _lateness(record: Replay) -> str:
+    assert record.lateness is not None
+    return (
+        f"but frames were sent up to {numbers.us(record.lateness.p99_us)} late (P99) of "
+        f"{numbers.time_s(record.seconds)}, which is another load than the capture's"
+    )
 
 
 def notes(result: Result) -> Iterator[Note]:

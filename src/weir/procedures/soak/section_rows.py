@@ -77,7 +77,7 @@ def load_text(soak: Soak) -> str:
 def facts(soak: Soak) -> Iterator[tuple[str, str]]:
     """Name and value, most important first."""
     yield "load", load_text(soak)
-    yield "under load", f"{_long(soak.measured_s)} of {_long(soak.duration_s)}"
+    yield "under load", _under_load(soak)
     counts = f"{numbers.count(soak.offered)} offered, {numbers.count(soak.delivered)} delivered"
     yield "packets", f"{counts}, {lost_text(soak.lost)}" if soak.offered else "none were sent"
     drops = _drops(soak)
@@ -104,15 +104,28 @@ def facts(soak: Soak) -> Iterator[tuple[str, str]]:
         yield "cost of a look", f"{sum(looks) / len(looks):.1f} ms, {max(looks):.1f} ms at most"
 
 
+def _under_load(soak: Soak) -> str:
+    """Intervals last longer where others have the cores."""
+    measured, asked = _long(soak.measured_s), _long(soak.duration_s)
+    longer = soak.measured_s > soak.duration_s and measured != asked
+    return f"{measured}, longer than the {asked} asked for" if longer else f"{measured} of {asked}"
+
+
 def _away(soak: Soak) -> str:
     """For how long, with the shorter stalls, and who had them most."""
     had: Counter[str] = Counter()
+    cores: Counter[int] = Counter()
     for core, by, us in (one for interval in soak.intervals for one in _taken(interval)):
         had[f"core {core} {by}"] += round(us)
+        cores[core] += round(us)
     away_s = had.total() / US_PER_S
-    share = away_s / soak.measured_s if soak.measured_s else 0.0
+    share = ", ".join(
+        f"core {core}: {min(1.0, us / US_PER_S / soak.measured_s):.1%} of the time"
+        for core, us in cores.most_common(TAKERS_SHOWN)
+        if soak.measured_s
+    )
     most = ", ".join(f"{who} {numbers.time_s(us / US_PER_S)}" for who, us in had.most_common(TAKERS_SHOWN))
-    said = f"{numbers.time_s(away_s)} in all ({share:.1%} of the time)"
+    said = f"{numbers.time_s(away_s)} in all" + (f" ({share})" if share else "")
     return f"{said}; most had {most}" if most else said
 
 
