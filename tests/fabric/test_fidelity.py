@@ -45,7 +45,7 @@ def test_whether_bridged_packets_pass_netfilter_is_said_of_the_linux_bridge_alon
 
 
 def test_small_pages_are_said_and_hugepages_are_not() -> None:
-    assert "No hugepages were free" in said("direct", memory="no-huge")
+    assert "No hugepages were used" in said("direct", memory="no-huge")
     assert "hugepages" not in said("direct")
 
 

@@ -220,6 +220,27 @@ def test_mistakes_are_said(words: list[str], said: str) -> None:
     assert said in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"no capture at all, but a text\n", "c.pcap: unknown file format; expected a file of tcpdump"),
+        (
+            b"\xd4\xc3\xb2\xa1\x02\0\x04\0" + bytes(8) + b"\xff\xff\0\0\x01\0\0\0" + b"\1" * 9,
+            "c.pcap cannot be read",
+        ),
+    ],
+)
+def test_a_capture_that_is_none_is_named_and_a_wrong_argument(
+    tmp_path: Path, content: bytes, said: str
+) -> None:
+    file = tmp_path / "c.pcap"
+    file.write_bytes(content)
+    done = runner.invoke(app, ["lean", CHAIN, "--pcap", str(file)])
+    assert done.exit_code == USAGE, done.stderr
+    assert said in done.stderr
+    assert "traffic.pcap" not in done.stderr
+
+
 def request(chain: str, pcap: Path | None = None, *, fastpath: bool = False) -> LeanRequest:
     return lean_request(
         chain_of_text(chain, fastpath=fastpath),

@@ -82,6 +82,7 @@ def settings(its: Lab, **changes: object) -> MigrationSettings:
     fields: dict[str, object] = {
         "technology": "linux-bridge",
         "chain": its.chains()[0],
+        "variant": None,
         "node": "f1",
         "frame": "64",
         "load": "400pps",

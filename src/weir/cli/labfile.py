@@ -84,16 +84,23 @@ def here(lab_path: Path, *, quick: bool, variant: str | None = None, spanning: b
     `weir tune` keeps for it. Of a lab with variants that one, or its first. `spanning`: its chains may span
     hosts.
     """
+    return here_named(lab_path, quick=quick, variant=variant, spanning=spanning)[0]
+
+
+def here_named(
+    lab_path: Path, *, quick: bool, variant: str | None = None, spanning: bool = False
+) -> tuple[Lab, str | None]:
+    """The same, and which variant that is; None: the lab has none."""
     lab, compared = compared_here(lab_path, quick=quick, spanning=spanning)
     if not lab.variants and variant is None:
-        return lab
+        return lab, None
     names = [way.name for way in compared] if lab.variants else []
     if not names:
         raise CommandError(f"the lab has no variants, and so no {variant!r}", USAGE)
     way = compared[names.index(_chosen("variant", variant, names))]
     if way.refused is not None:
         raise CommandError(f"{way.name} cannot run here: {way.refused}", ENVIRONMENT)
-    return way.lab
+    return way.lab, way.variant
 
 
 def compared_here(lab_path: Path, *, quick: bool, spanning: bool = False) -> tuple[Lab, tuple[Way, ...]]:

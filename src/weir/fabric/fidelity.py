@@ -71,7 +71,7 @@ def fidelity(
     if hypervisor():
         said.append("A virtual machine: its hypervisor may take a core away at any time.")
     if memory == "no-huge":
-        said.append("No hugepages were free: 4 KiB pages.")
+        said.append("No hugepages were used: pages of 4 KiB.")
     return said
 
 

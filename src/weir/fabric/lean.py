@@ -29,6 +29,8 @@ class LeanRefusalError(FabricError):
 
     def __init__(self, what: str, where: str, fix: str, code: str) -> None:
         self.what, self.where, self.code = what, where, code
+        self.of_capture = where == "traffic.pcap"
+        """Whether the file of packets is to blame."""
         super().__init__(f"{what} at {where}" if where else what, fix)
 
 

@@ -209,9 +209,11 @@ class StoredCase:
     """The setup's, as the store gave it."""
 
     @classmethod
-    def begun(cls, store: Store, result: Result, *, technology: str, chain: str, frame: str) -> StoredCase:
+    def begun(
+        cls, store: Store, result: Result, *, technology: str, variant: str | None, chain: str, frame: str
+    ) -> StoredCase:
         """Of a run that the store does not know yet; its case is stored when it is measured."""
-        setup = Setup(technology=technology, chain=chain, datapath="none")
+        setup = Setup(technology=technology, variant=variant, chain=chain, datapath="none")
         case = Case(frame=frame, mean_frame_bytes=mean_frame_bytes(frame))
         store.begin(result)
         place = store.add_setup(result.id, setup)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Connections of those who read: not more than there is room for, and none that asks or is answered for ever."""
+"""Connections of those who read: not more than there is room for, none that asks or is answered for ever."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ from weir.plan.spanning import part
 from weir.procedures.elsewhere import ALONE
 from weir.procedures.parts import READS, Parts
 
-STANDS = PartStands(fingerprint=fingerprint(), boot_id="other", fidelity=("No hugepages were free.",))
+STANDS = PartStands(fingerprint=fingerprint(), boot_id="other", fidelity=("No hugepages were used.",))
 PLACE = Place(host="edge", machines={}, addresses={})
 
 
@@ -90,7 +90,7 @@ def test_every_other_host_builds_its_part_of_the_deployment_and_takes_it_down(to
             ("core", ["f2"]),
             ("far", ["f3"]),
         ]
-        assert "On far: No hugepages were free." in standing.fidelity()
+        assert "On far: No hugepages were used." in standing.fidelity()
     assert talk.orders("core") == talk.orders("far") == [BuildPart, TakeDownPart]
 
 

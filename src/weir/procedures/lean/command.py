@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import sys
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -139,8 +140,23 @@ def lean(
         if pcap is None and flows is None and frame is None:
             pcap = _captured(traffic)
         run = _run(known, _sent(traffic, pcap, flows, frame), cpu=cpu, pcap=pcap)
-        with _own_cpu(run.cpu, wait=wait):
+        with _own_cpu(run.cpu, wait=wait), _about_capture(pcap):
             _measure(_with(run, cpu_ghz, cur, launches, inject), baseline, as_json)
+
+
+@contextmanager
+def _about_capture(pcap: Path | None) -> Iterator[None]:
+    """What weir-lean refuses of the file is said with its name, as a wrong argument."""
+    from weir.fabric.lean import LeanRefusalError
+
+    try:
+        yield
+    except LeanRefusalError as error:
+        if not error.of_capture or pcap is None:
+            raise
+        named = "" if str(pcap) in error.what else f"{pcap}: "
+        fix = f"; {error.fix}" if error.fix else ""
+        raise CommandError(f"{named}{error.what}{fix}", USAGE) from error
 
 
 def _lab(target: str, variant: str | None) -> Lab | None:

@@ -14,10 +14,11 @@ from weir.cli.labfile import (
     FrameName,
     LabPath,
     Quick,
+    Variant,
     Wait,
     chosen_chain,
     chosen_frame,
-    here,
+    here_named,
     own_cores,
     require_packets,
 )
@@ -56,6 +57,7 @@ def migrate(
     time_limit: Annotated[
         str, typer.Option(metavar="TIME", help="A migration that is not over then is cancelled.")
     ] = TIME_LIMIT,
+    variant: Variant = None,
     chain: ChainName = None,
     frame: FrameName = None,
     quick: Quick = False,
@@ -77,12 +79,13 @@ def migrate(
     from weir.report.blocks import new_console
     from weir.store.store import Store
 
-    lab = here(lab_path, quick=quick)
+    lab, variant = here_named(lab_path, quick=quick, variant=variant)
     require_packets(lab, "weir migrate")
     chosen = chosen_chain(lab, chain)
     settings = _settings(
         lab,
         chosen,
+        variant=variant,
         node=_node(lab, chosen, function),
         frame=frame,
         rate=rate,
@@ -153,6 +156,7 @@ def _settings(
     lab: Lab,
     chain: Chain,
     *,
+    variant: str | None,
     node: str,
     frame: str | None,
     rate: str,
@@ -163,6 +167,7 @@ def _settings(
 
     return MigrationSettings(
         technology=TECHNOLOGY,
+        variant=variant,
         chain=chain,
         node=node,
         frame=chosen_frame(lab, frame),

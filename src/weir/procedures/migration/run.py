@@ -40,6 +40,8 @@ class MigrationSettings:
     """What is to be migrated, and how."""
 
     technology: str
+    variant: str | None
+    """Of the lab; None: it has none."""
     chain: Chain
     node: str
     """The function's place in the chain: "f1"."""
@@ -67,7 +69,8 @@ class MigrationRun:
 
     def run(self, settings: MigrationSettings) -> Result:
         """Ctrl-C ends it with what is there. MigrationError: this machine, or this guest, cannot do it."""
-        result = new_result(self._lab, quick=self._quick, baseline=settings.technology, kind="-migration")
+        name = settings.variant or settings.technology
+        result = new_result(self._lab, quick=self._quick, baseline=name, kind="-migration")
         lacking = refusal(self._lab, settings.technology, settings.chain)
         capture = self._lab.traffic.capture
         if settings.frame == CAPTURE and capture is not None and not capture.stamp:
@@ -81,6 +84,7 @@ class MigrationRun:
             self._store,
             result,
             technology=settings.technology,
+            variant=settings.variant,
             chain=settings.chain.name,
             frame=settings.frame,
         )

@@ -35,8 +35,8 @@ COLUMNS = (
 MEANING = (
     "own rate: of the capture as it was recorded, frames a second from its first to its last, both "
     "directions together. Replayed: the mean of the same frames, with all times shrunk by one factor.",
-    "takes: at that rate; late: how long after its time a frame was sent, the worst direction. A replay sends each "
-    "frame once.",
+    "takes: at that rate; late: how long after its time a frame was sent, the worst direction.",
+    "A replay sends each frame once.",
 )
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,11 +15,13 @@ from weir.cli.labfile import (
     FrameName,
     Quick,
     TechnologyName,
+    Variant,
     Wait,
     chosen_chain,
     chosen_frame,
     chosen_technology,
     here,
+    here_named,
     own_cores,
     require_packets,
 )
@@ -68,6 +71,7 @@ def soak(
         ),
     ] = None,
     technology: TechnologyName = None,
+    variant: Variant = None,
     chain: ChainName = None,
     frame: FrameName = None,
     resume: Annotated[
@@ -94,15 +98,15 @@ def soak(
     earlier = None
     if resume is not None:
         given = {"duration": duration, "interval": interval, "rate": rate, "load": load}
-        given |= {"technology": technology, "chain": chain, "frame": frame}
+        given |= {"technology": technology, "variant": variant, "chain": chain, "frame": frame}
         _alone(given)
         earlier = stored(resume, store)
         lab = stored_lab(earlier.spec)
-        _same(lab, lab_path, quick=earlier.quick or quick)
+        _same(lab, lab_path, quick=earlier.quick or quick, variant=earlier.setups[0].variant)
     elif lab_path is None:
         raise CommandError("expected a LAB, or --resume RUN", USAGE)
     else:
-        lab = here(lab_path, quick=quick)
+        lab, variant = here_named(lab_path, quick=quick, variant=variant)
         require_packets(lab, "weir soak")
     if earlier is not None:
         soaked = [one for one in earlier.setups if soak_of(earlier) in one.cases]
@@ -111,6 +115,7 @@ def soak(
         settings = _settings(
             lab,
             technology=technology,
+            variant=variant,
             chain=chain,
             frame=frame,
             load=_load(lab, rate, load),
@@ -138,7 +143,8 @@ def soak(
         store=store,
     )
     if result.interrupted:
-        console.print(f"go on: weir soak --resume {result.id}", soft_wrap=True)
+        there = f" --store {shlex.quote(str(store))}" if store is not None else ""
+        console.print(f"go on: weir soak --resume {result.id}{there}", soft_wrap=True)
         raise typer.Exit(INTERRUPTED)
     case = soak_of(result)
     if case is None or case.soak is None:
@@ -156,8 +162,8 @@ def _alone(given: dict[str, str | None]) -> None:
         )
 
 
-def _same(lab: Lab, lab_path: Path | None, *, quick: bool) -> None:
-    if lab_path is not None and here(lab_path, quick=quick) != lab:
+def _same(lab: Lab, lab_path: Path | None, *, quick: bool, variant: str | None) -> None:
+    if lab_path is not None and here(lab_path, quick=quick, variant=variant) != lab:
         raise CommandError(
             f"{lab_path} is not the lab that was soaked: it has changed since; leave LAB out to go on with"
             " the stored one, or begin a new soak",
@@ -201,6 +207,7 @@ def _settings(
     lab: Lab,
     *,
     technology: str | None,
+    variant: str | None,
     chain: str | None,
     frame: str | None,
     load: str | None,
@@ -218,6 +225,7 @@ def _settings(
         )
     return SoakSettings(
         technology=chosen_technology(lab, technology),
+        variant=variant,
         chain=chosen_chain(lab, chain),
         frame=chosen_frame(lab, frame),
         load=load,

@@ -41,6 +41,8 @@ class SoakSettings:
     """What a new soak is to be."""
 
     technology: str
+    variant: str | None
+    """Of the lab; None: it has none."""
     chain: Chain
     frame: str
     load: str | None
@@ -78,11 +80,13 @@ class SoakCampaign:
             raise SoakError(
                 "a soak looks at delays, and these frames carry no stamp: set traffic.capture.stamp"
             )
-        result = new_result(self._lab, quick=self._quick, baseline=settings.technology, kind="-soak")
+        name = settings.variant or settings.technology
+        result = new_result(self._lab, quick=self._quick, baseline=name, kind="-soak")
         one = StoredCase.begun(
             self._store,
             result,
             technology=settings.technology,
+            variant=settings.variant,
             chain=settings.chain.name,
             frame=settings.frame,
         )

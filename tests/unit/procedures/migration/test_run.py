@@ -28,6 +28,7 @@ def test_where_nothing_comes_through_nothing_is_migrated_and_the_reason_is_said(
     untouched: Any = None
     settings = MigrationSettings(
         technology="linux-bridge",
+        variant=None,
         chain=lab.chains()[0],
         node="f1",
         frame="64",

@@ -15,10 +15,8 @@ from weir.results.result import Result
 
 def replayed(late_p99_us: float) -> Result:
     """2,000 frames in 100 ms through the first chain."""
-    late = Latency(
-        packets=2000, min_us=0.1, mean_us=1.0, p50_us=0.5, p90_us=1.0, p99_us=late_p99_us, p999_us=late_p99_us,
-        max_us=late_p99_us,
-    )  # fmt: skip
+    ends = dict.fromkeys(("p99_us", "p999_us", "max_us"), late_p99_us)
+    late = Latency(packets=2000, min_us=0.1, mean_us=1.0, p50_us=0.5, p90_us=1.0, **ends)
     record = Replay(
         asked="2x", captures=[], own_pps=10_053.8, own_seconds=0.199, factor=2, load_pps=20_107.5, l2_bps=1e8,
         seconds=0.0995, replays=5, loss_ratio=0.0, loss_ratio_min=0.0, loss_ratio_max=0.0421, lateness=late,
@@ -38,14 +36,10 @@ def test_no_number_is_broken_in_a_terminal_of_80_columns() -> None:
     assert "99.5 ms" in text
 
 
-@pytest.mark.parametrize(
-    ("late_p99_us", "end"),
-    [
-        (12.4, "."),
-        (29_140.0, "; but frames were sent up to 29.14 ms late (P99) of 99.5 ms, which is another load than the "
-         "capture's."),
-    ],
-)  # fmt: skip
+LATE = "but frames were sent up to 29.14 ms late (P99) of 99.5 ms, which is another load than the capture's"
+
+
+@pytest.mark.parametrize(("late_p99_us", "end"), [(12.4, "."), (29_140.0, f"; {LATE}.")])
 def test_a_replay_that_was_late_for_a_good_part_of_its_time_says_so(late_p99_us: float, end: str) -> None:
     (said,) = SECTION.findings(replayed(late_p99_us))
     assert (
