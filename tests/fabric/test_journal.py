@@ -7,6 +7,7 @@ import errno
 import fcntl
 import json
 import os
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -282,6 +283,21 @@ def test_a_journal_of_another_version_is_named_and_left(run_root: Path) -> None:
         with pytest.raises(FabricError, match="another version of Weir"):
             found.destroy()
         assert path.exists()
+
+
+def test_a_step_that_only_another_version_knows_is_of_another_version(run_root: Path) -> None:
+    journal = Journal.begin(topology())
+    journal.write({"do": Step(kind="netns", name="a", params={}, text="", undo_text="").model_dump()})
+    journal.close()
+    path = run_root / f"{DEPLOYMENT}.journal"
+    path.write_text(re.sub(r'"kind": ?"netns"', '"kind": "newer"', path.read_text()))
+    (found,) = deployments()
+    assert found.state() == "unreadable"
+    assert "is of another version of Weir: this one knows no step 'newer'" in str(found.unreadable())
+    assert clean_leftovers() == []
+    with pytest.raises(FabricError, match="another version of Weir"):
+        found.destroy()
+    assert path.exists()
 
 
 def described_otherwise(path: Path) -> None:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict
 
@@ -51,6 +51,7 @@ StepKind = Literal[
     "instance-system",
     "weir-dp",
 ]
+STEP_KINDS: frozenset[str] = frozenset(get_args(StepKind))
 Param = bool | int | str | list[str] | list[int]
 
 

@@ -23,6 +23,7 @@ from pydantic import BaseModel, ValidationError
 
 from weir.base.error import FabricError
 from weir.base.record import fault_text
+from weir.base.step import STEP_KINDS
 from weir.fabric.lock import LOCK_SUFFIX, Lock
 from weir.plan import Step
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 SUFFIX = ".journal"
 VERSION = 1
 """Of the records; a journal of another version is only named, and taken down by the Weir that made it."""
+_OF_ANOTHER = "destroy it with that one; or remove by hand what it names, and then the file itself"
 _RESERVED_BYTES = 64 * 1024
 _HEADERS = {"Topology": "begin", "Tuning": "tune", "CloudTopology": "cloud"}
 """By the name of the class: few commands know them all."""
@@ -197,7 +199,7 @@ class Journal:
         if found.get("journal") != VERSION:
             raise FabricError(
                 f"{self.path} is of another version of Weir",
-                "destroy it with that one; or remove by hand what it names, and then the file itself",
+                _OF_ANOTHER,
             )
         return found
 
@@ -244,6 +246,11 @@ def _step(announced: object, path: Path) -> Step:
     try:
         return Step.model_validate(announced)
     except ValidationError as error:
+        kind = announced.get("kind") if isinstance(announced, dict) else None
+        if isinstance(kind, str) and kind not in STEP_KINDS:
+            raise FabricError(
+                f"{path} is of another version of Weir: this one knows no step {kind!r}", _OF_ANOTHER
+            ) from error
         raise FabricError(
             f"{path} names a step that is none: {fault_text(error)}",
             "remove by hand what it names, and then the file itself",

@@ -57,6 +57,7 @@ class StandingDeployment:
         """Why this Weir cannot take it down; None if it can."""
         try:
             self._journal.header()
+            self._journal.standing()
         except FabricError as error:
             return str(error)
         return None
@@ -64,7 +65,7 @@ class StandingDeployment:
     def unreadable(self) -> str | None:
         """Why nothing can be said of it; None if it can. It may be taken down all the same."""
         try:
-            _ = self.topology, self.tuning, self.cloud
+            _ = self.topology, self.tuning, self.cloud, self.steps()
         except FabricError as error:
             return str(error)
         return None

@@ -24,6 +24,7 @@ IMMUTABLE = "immutable"
 """How a file is opened that this user may not lock."""
 BUSY_TIMEOUT_S = 30
 _BUSY_PAUSE_S = 0.02
+DAMAGED = "the file is damaged or no Weir store: move it away, or choose another with --store"
 
 
 class StoreError(WeirError):
@@ -87,6 +88,11 @@ def engine_of(url: URL, name: str, *, reading: bool, log: bool = True) -> Engine
     try:
         engine = create_engine(url, **options)
     except (NoSuchModuleError, ModuleNotFoundError) as error:
+        if not url.drivername.startswith("postgresql"):
+            raise StoreError(
+                f"{name}: stores are in a file or in PostgreSQL; expected a path, or a database URL like "
+                "postgresql+psycopg://…"
+            ) from error
         raise StoreError(
             f"{name}: no driver for this kind of database ({error}); install it: `{install('postgresql')}`"
         ) from error
@@ -160,7 +166,7 @@ def explained(name: str) -> Iterator[None]:
         reason = str(error.orig).splitlines()[0] if str(error.orig) else type(error.orig).__name__
         fix = "check the place and its permissions"
         if "not a database" in reason or "malformed" in reason:
-            fix = "the file is damaged or no Weir store: move it away, or choose another with --store"
+            fix = DAMAGED
         elif "locked" in reason:
             fix = "another program holds it: wait for it to end"
         elif ("disk" in reason and "full" in reason) or "No space left" in reason:

@@ -26,6 +26,7 @@ from sqlalchemy.pool import StaticPool
 
 from weir.base.error import USAGE
 from weir.store.connection import (
+    DAMAGED,
     IMMUTABLE,
     NoStoreError,
     StoreError,
@@ -70,13 +71,13 @@ def open_database(
     engine = engine_of(url, name, reading=reading)
     with explained(name):
         try:
-            found = _found_version(engine)
+            found = _found_version(engine, name)
         except OperationalError as error:
             if not reading or not is_file(url) or not no_room(error):
                 raise
             engine.dispose()
             engine = engine_of(url, name, reading=True, log=False)
-            found = _found_version(engine)
+            found = _found_version(engine, name)
         if reading and found is not None and found < SCHEMA_VERSION:
             engine.dispose()
             if changing and may_change(url):
@@ -86,7 +87,7 @@ def open_database(
                 raise StoreError(f"{name}: written by an older Weir; `weir ls` brings it up to date")
             else:
                 engine = _copy_in_memory(Path(str(url.database)), name)
-            found = _found_version(engine)
+            found = _found_version(engine, name)
         elif not reading and (found is None or found < SCHEMA_VERSION):
             found = _up_to_date(engine, name)
     if found is None:
@@ -123,9 +124,12 @@ def _version_in(connection: Connection) -> int | None:
     return connection.scalar(select(SchemaRow.version)) if there else None
 
 
-def _found_version(engine: Engine) -> int | None:
-    with engine.connect() as connection:
-        return _version_in(connection)
+def _found_version(engine: Engine, name: str) -> int | None:
+    try:
+        with engine.connect() as connection:
+            return _version_in(connection)
+    except UnicodeDecodeError as error:  # SQLite quotes what it stumbles over
+        raise StoreError(f"{name}: it is malformed; {DAMAGED}") from error
 
 
 def _up_to_date(engine: Engine, name: str) -> int:

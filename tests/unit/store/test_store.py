@@ -131,6 +131,14 @@ def test_a_damaged_database_is_refused(path: Path) -> None:
         store.load("switching-1")
 
 
+def test_a_database_whose_tables_have_damaged_names_is_refused_too(path: Path) -> None:
+    Store(path).close()
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"CREATE TABLE weir_run", b"CREATE \xd6ABLE weir_run", 1))
+    with pytest.raises(StoreError, match="the file is damaged or no Weir store"):
+        Store(path)
+
+
 def test_a_database_of_a_newer_weir_is_refused(path: Path) -> None:
     Store(path).close()
     with sqlite3.connect(path) as connection:
@@ -147,8 +155,9 @@ def test_a_place_that_cannot_be_written_is_said(tmp_path: Path) -> None:
 
 
 def test_an_unknown_kind_of_database_is_refused() -> None:
-    with pytest.raises(StoreError, match="no driver"):
-        Store("nosuch://host/database")
+    for scheme in ("nosuch", "mysql"):
+        with pytest.raises(StoreError, match="a file or in PostgreSQL; expected a path, or a database URL"):
+            Store(f"{scheme}://host/database")
 
 
 def test_the_tables_can_be_made_in_postgresql() -> None:

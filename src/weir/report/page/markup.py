@@ -16,6 +16,8 @@ VOID = frozenset({"meta", "br", "hr", "input", "link"})
 Attribute = str | int | float | bool | None
 
 
+_CONTROLS = dict.fromkeys({*range(32), *range(127, 160)} - set(map(ord, "\t\n\r")), "\N{REPLACEMENT CHARACTER}")
+"""HTML has none; a terminal that is shown a page would obey them."""
 Child = str | Markup | Iterable["Child"] | None
 
 
@@ -32,7 +34,7 @@ def join(children: Child) -> Markup:
     if children is None:
         return Markup()
     if isinstance(children, str):
-        return escape(children)
+        return escape(children.translate(_CONTROLS)) if not isinstance(children, Markup) else children
     return Markup().join(join(child) for child in children)
 
 
@@ -48,7 +50,7 @@ def _attribute(key: str, value: Attribute) -> str:
     if value is None or value is False:
         return ""
     name = key.rstrip("_").replace("_", "-")
-    return f" {name}" if value is True else f' {name}="{escape(value)}"'
+    return f" {name}" if value is True else f' {name}="{join(value if isinstance(value, str) else str(value))}"'
 
 
 def needs_script(what: str) -> Markup:
