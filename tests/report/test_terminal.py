@@ -191,9 +191,9 @@ def test_a_delay_of_an_invalid_trial_says_so() -> None:
 
 def test_a_ratio_has_its_sign_and_where_there_is_room_its_interval() -> None:
     wide = next(line for line in tables(printed(disturbed(), 80)).splitlines() if " direct " in line)
-    assert wide.split()[2:] == ["8.000", "±5%", "T", "4.096", "≥20.0", "19.0–21.0"]
+    assert wide.split()[2:] == ["≥8.000", "±5%", "T", "4.096", "≥20.0", "19.0–21.0"]
     narrow = next(line for line in tables(printed(disturbed(), 55)).splitlines() if " direct " in line)
-    assert narrow.split()[2:] == ["8.000", "±5%", "T", "4.096", "≥20.0"]
+    assert narrow.split()[2:] == ["≥8.000", "±5%", "T", "4.096", "≥20.0"]
 
 
 def test_with_all_flags_and_bounds_two_goals_still_fit_80_columns() -> None:

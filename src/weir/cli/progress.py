@@ -95,19 +95,22 @@ class Progress:
         self._finished += 1
         self._case_trials = self._invalid = 0
         self._last_s = self._clock()
+        rates_found = [one for one in case.throughput if one.load_pps]
+        each = " Mpps" if len(rates_found) < len(case.throughput) else ""
         found = ", ".join(
-            f"{one.goal} {rates.mpps(one, ' to ')}" if one.load_pps else f"{one.goal} {one.status}"
+            f"{one.goal} {rates.bounded_mpps(one, ' to ')}{each}"
+            if one.load_pps
+            else f"{one.goal} {one.status}"
             for one in case.throughput
-        )
-        unit = " Mpps" if any(one.load_pps for one in case.throughput) else ""
+        ) + ("" if each or not rates_found else " Mpps")
         place = self._place(self._finished)
         before = f"[{place}] " if place else ""
-        because = "" if unit else _because(case)
+        because = "" if rates_found else _because(case)
         loads = len(case.delays)
         delays = f"delays at {loads} {'load' if loads == 1 else 'loads'}" if loads else ""
         what = found or case.problem or delays or "measured"
-        self.say(f"{before}{self._setup}, {frame_label(case.frame)}: {what}{unit}{because}")
-        in_vain = bool(found) and not unit and left_out_share(case.trials) > BUSY_SHARE
+        self.say(f"{before}{self._setup}, {frame_label(case.frame)}: {what}{because}")
+        in_vain = bool(found) and not rates_found and left_out_share(case.trials) > BUSY_SHARE
         self._busy = self._busy + 1 if in_vain else 0
         if self._busy == BUSY_CASES:
             self.say(

@@ -66,6 +66,12 @@ def mpps(found: Throughput | None, between: str = "–") -> str:
     return between.join(map(numbers.mpps, ends))
 
 
+def bounded_mpps(found: Throughput | None, between: str = "–") -> str:
+    """Likewise with its sign where the tester bounds it: "≥2.113"."""
+    bound = found is not None and found.tester_bound and interval_pps(found) is None and found.load_pps
+    return (SIGNS[">="] if bound else "") + mpps(found, between)
+
+
 def gbps(found: Throughput | None, between: str = "–") -> str:
     """The same in Gbit/s of L2."""
     if found is None or found.l2_bps is None or not found.load_pps:

@@ -185,7 +185,7 @@ def _cells(result: Result, case: Case, goals: list[str], *, ratios: bool, spans:
     for goal in goals:
         row = rows.get(goal)
         found = row.throughput if row else None
-        yield Text(rates.mpps(found, BETWEEN))
+        yield Text(rates.bounded_mpps(found, BETWEEN))
         yield Text(numbers.around(rates.farthest(found)))
         yield Text(legend.flags_of(row, case))
         yield Text(rates.gbps(found, BETWEEN))

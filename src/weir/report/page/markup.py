@@ -16,7 +16,9 @@ VOID = frozenset({"meta", "br", "hr", "input", "link"})
 Attribute = str | int | float | bool | None
 
 
-_CONTROLS = dict.fromkeys({*range(32), *range(127, 160)} - set(map(ord, "\t\n\r")), "\N{REPLACEMENT CHARACTER}")
+_CONTROLS = dict.fromkeys(
+    {*range(32), *range(127, 160)} - set(map(ord, "\t\n\r")), "\N{REPLACEMENT CHARACTER}"
+)
 """HTML has none; a terminal that is shown a page would obey them."""
 Child = str | Markup | Iterable["Child"] | None
 
@@ -50,7 +52,8 @@ def _attribute(key: str, value: Attribute) -> str:
     if value is None or value is False:
         return ""
     name = key.rstrip("_").replace("_", "-")
-    return f" {name}" if value is True else f' {name}="{join(value if isinstance(value, str) else str(value))}"'
+    said = join(value if isinstance(value, str) else str(value))
+    return f" {name}" if value is True else f' {name}="{said}"'
 
 
 def needs_script(what: str) -> Markup:
