@@ -3,8 +3,10 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -12,10 +14,16 @@
 const char *
 weir_test_path(void)
 {
-	static char path[32];
+	static char path[] = "/tmp/weir-test-XXXXXX";
+	static bool made;
+	int fd;
 
-	if (path[0] == '\0')
-		snprintf(path, sizeof(path), "/tmp/weir-test-%d", getpid());
+	if (!made) { /* with a name that nobody else on the machine could take first */
+		fd = mkstemp(path);
+		assert_true(fd >= 0);
+		close(fd);
+		made = true;
+	}
 	return path;
 }
 

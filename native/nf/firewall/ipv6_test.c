@@ -196,5 +196,6 @@ main(void)
 		cmocka_unit_test(a_session_of_one_family_is_none_of_the_other),
 	};
 
-	return cmocka_run_group_tests_name("firewall_ipv6", tests, weir_test_eal, NULL);
+	return cmocka_run_group_tests_name("firewall_ipv6", tests, weir_test_eal,
+					   weir_test_file_remove);
 }

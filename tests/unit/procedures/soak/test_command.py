@@ -12,6 +12,7 @@ from weir.cli import exits
 from weir.cli.main import app
 
 LAB = str(Path(__file__).parents[4] / "labs" / "switching")
+STEPS = str(Path(__file__).parents[4] / "labs" / "upf-steps")
 runner = CliRunner()
 
 
@@ -24,7 +25,10 @@ runner = CliRunner()
         ([LAB, "--rate", "50% PDR"], "a share of a goal is a --load"),
         ([LAB, "--load", "50% XDR"], "no goal XDR; it has NDR, PDR"),
         ([LAB, "--frame", "65"], "no frame '65'; it has 64"),
+        ([LAB, "--variant", "fast"], "the lab has no variants, and so no 'fast'"),
+        ([STEPS, "--variant", "indx"], "the lab has no variant 'indx'; it has plain, index"),
         (["--resume", "latest", "--duration", "1s"], "leave --duration out"),
+        (["--resume", "latest", "--variant", "index"], "leave --variant out"),
         ([], "expected a LAB, or --resume RUN"),
     ],
 )
