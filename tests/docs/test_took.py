@@ -12,7 +12,9 @@ from bench.conditions import Conditions, Machine
 from tools.took import sentence
 
 ROOT = Path(__file__).resolve().parents[2]
-MAKE_TEST = re.compile(r"make test`? (?:takes|#.*;) about (\w+) minutes \(target: (\w+), MISSED\)")
+MAKE_TEST = re.compile(
+    r"make test`? (?:takes|#.*;) (\w+) minutes (?:\([^)]*\) )?to (\w+) \((?:AMD EPYC; )?target: (\w+), MISSED"
+)
 
 
 def test_the_line_has_the_commit_and_the_machine() -> None:
@@ -26,4 +28,4 @@ def test_the_line_has_the_commit_and_the_machine() -> None:
 @pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])
 def test_pages_say_about_how_long_make_test_takes_and_that_its_target_is_missed(page: str) -> None:
     text = " ".join((ROOT / page).read_text(encoding="utf-8").split())
-    assert [found.groups() for found in MAKE_TEST.finditer(text)] == [("twelve", "ten")]
+    assert [found.groups() for found in MAKE_TEST.finditer(text)] == [("nine", "twelve", "ten")]

@@ -15,7 +15,9 @@ from weir.cli.labfile import Part, compared_here
 from weir.cli.main import app
 from weir.lab import Lab
 from weir.lab.ways import Way, ways
+from weir.procedures.order import Asked
 from weir.procedures.stored_result import new_result
+from weir.procedures.throughput.expected_command import Planned, expected, json_planned
 from weir.store.store import Store
 
 LAB = "labs/switching"
@@ -159,3 +161,12 @@ def test_the_time_expected_is_that_of_earlier_runs_of_the_same_lab_here(
         )
     planned = json.loads(runner.invoke(app, [*words, "--dry-run", "--json"]).stdout)
     assert planned["expected_range_s"] == [round(100 / 1.3), round(120 * 1.3)]
+
+
+def test_a_replay_is_expected_to_take_as_long_as_the_capture_which_nobody_has_read_yet() -> None:
+    capture = {"left": {"file": "up.pcap"}, "right": {"file": "down.pcap"}, "rate": "2x"}
+    whole = lab(traffic={"capture": capture}, measure={"repeats": 5})
+    said = expected(Planned(whole, ways(whole), Asked()), ())
+    assert "5 replays each, which take as long as the captured frames do, at 2x" in said
+    assert "min" not in said
+    assert json.loads(json_planned(Planned(whole, ways(whole), Asked()), ()))["expected_s"] is None

@@ -153,11 +153,25 @@ def json_planned(plan: Planned, before: Sequence[float]) -> str:
                 for visit in plan.visits()
             ],
             "order_by_measurement": plan.order.later,
-            "expected_s": round(plan.left_share * _expected_s(lab, compared)),
-            "expected_range_s": [round(plan.left_share * one) for one in range_s(lab, compared, before)],
+            **_expected(plan, before),
         },
         indent=2,
     )
+
+
+def _expected(plan: Planned, before: Sequence[float]) -> dict[str, float | list[int] | None]:
+    lab, compared, share = plan.lab, plan.compared, plan.left_share
+    if _replayed(lab) is not None and not before:
+        return {"expected_s": None, "expected_range_s": None}
+    return {
+        "expected_s": round(share * _expected_s(lab, compared)),
+        "expected_range_s": [round(share * one) for one in range_s(lab, compared, before)],
+    }
+
+
+def _replayed(lab: Lab) -> str | None:
+    """At which rate; how long that takes only who has read the capture knows. None: nothing is replayed."""
+    return lab.traffic.capture.rate if lab.traffic.capture is not None else None
 
 
 def _connections_s(lab: Lab) -> float | None:
@@ -200,6 +214,11 @@ def expected(plan: Planned, before: Sequence[float]) -> str:
     if plan.asked.resumed is not None:
         left = round(share * cases * rounds)
         what = f"{what}, of which {left} of {cases * rounds} points are left"
+    if (rate := _replayed(lab)) is not None and not before:
+        return (
+            f"{what}: {lab.measure.repeats} replays each, which take as long as the captured frames do, "
+            f"at {rate}{_beside()}"
+        )
     shortest_s, longest_s = (share * one for one in range_s(lab, plan.compared, before))
     said = f"{what}: expected to take {span(shortest_s, longest_s)}"
     if plan.asked.budget_s is not None:
