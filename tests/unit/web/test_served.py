@@ -66,6 +66,15 @@ def connected(url: str, receive_bytes: int | None = None) -> socket.socket:
     return made
 
 
+def answers_in_time(url: str) -> bool:
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
+        with suppress(httpx2.HTTPError):
+            return asked(url).status_code == 200
+        time.sleep(0.5)
+    return False
+
+
 def test_somebody_who_stops_reading_does_not_keep_it_from_ending(place: Path) -> None:
     with served(place) as (url, process), connected(url, receive_bytes=4096) as reader:
         with suppress(TimeoutError):  # it stops reading, too, when its answers are not read
@@ -82,12 +91,7 @@ def test_connections_that_never_ask_are_closed_and_others_are_served_then(place:
         for one in idle:
             with suppress(OSError):  # refused already
                 one.sendall(HALF)
-        deadline, status = time.monotonic() + PATIENCE_S, 0
-        while status != 200 and time.monotonic() < deadline:
-            with suppress(httpx2.HTTPError):
-                status = asked(url).status_code
-            time.sleep(0.5)
-        assert status == 200
+        assert answers_in_time(url)
         for one in idle:
             with suppress(ConnectionError):
                 assert one.recv(1) == b""
@@ -105,12 +109,7 @@ def test_connections_that_read_no_answer_are_closed_and_others_are_served_then(p
             one.settimeout(0.2)
             with suppress(OSError):  # it stops reading, too; or refused already
                 one.sendall(request * 100)
-        deadline, status = time.monotonic() + PATIENCE_S, 0
-        while status != 200 and time.monotonic() < deadline:
-            with suppress(httpx2.HTTPError):
-                status = asked(url).status_code
-            time.sleep(0.5)
-        assert status == 200
+        assert answers_in_time(url)
         for one in deaf:
             one.close()
         process.send_signal(signal.SIGINT)
