@@ -105,7 +105,7 @@ def write_reports(
 
 def point_on(result: Result, console: Console, store: str | None, on: str | None = None) -> None:
     """To how a run goes on that has left something out. `on`: the hosts that have measured it."""
-    if result.campaign is not None and result.campaign.left_out:
+    if result.campaign is not None and (result.campaign.left_out or result.interrupted):
         where = f" --on {shlex.quote(on)}" if on is not None else ""
         place = f" --store {shlex.quote(store)}" if store is not None else ""
         more = " --budget TIME" if result.campaign.budget_s is not None and not result.interrupted else ""

@@ -115,6 +115,8 @@ class Campaign:
                 self._revisit()
             except KeyboardInterrupt:
                 result.interrupted = True
+                for visited in self._visited.values():  # what was found before it was measured again stays
+                    self._kept.judged_again(visited, visited.without_broken(self._lab.measure.rounds))
                 self._progress.say(
                     f"interrupted: took everything down; what was finished is in {self._store.name}"
                 )

@@ -65,6 +65,18 @@ class MeasuredSetup:
                 changed.append(case.frame)
         return changed
 
+    def without_broken(self, planned: int) -> list[str]:
+        """Takes out rounds that were interrupted and were more than the `planned` ones; frame sizes that had
+        such."""
+        changed = []
+        for frame, known in self.rounds.items():
+            numbered = zip(numbers(known), known, strict=True)
+            left = [one for number, one in numbered if ended(one) or number < planned]
+            if left and len(left) < len(known):
+                self.rounds[frame] = left
+                changed.append(frame)
+        return changed
+
     def finished(self, frame: str) -> set[int]:
         """Rounds of that frame size that came to their end, or were given up."""
         return finished(self.rounds.get(frame, ()))

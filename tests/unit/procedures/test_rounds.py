@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from weir.lab.sla import Sla
 from weir.measure.delay import point_of
 from weir.measure.reductions import reductions
-from weir.procedures.rounds import combined, rounds_of
+from weir.procedures.rounds import MeasuredSetup, combined, rounds_of
 from weir.results.result import (
     Case,
     Fingerprint,
@@ -198,3 +200,18 @@ def test_rounds_of_older_results_are_counted_from_the_first_and_those_of_now_say
     assert finished(now) == {0, 2}
     assert numbers([case(), *now, case()]) == [1, 2, 0, 4, 3]
     assert [one.round for one in rounds_of(combined(now, None))] == [2, 0, 4]
+
+
+def test_a_repetition_that_was_interrupted_takes_nothing_from_a_case_that_had_all_its_rounds() -> None:
+    unused: Any = None
+    setup = Setup(technology="direct", chain="PVP", datapath="none")
+    one = MeasuredSetup(unused, unused, setup, 1)
+    again = case(round=2, problem=INTERRUPTED)
+    one.rounds = {
+        "64": [case(round=0), case(round=1), again],
+        "128": [case(round=0), case(round=1, problem=INTERRUPTED)],  # it is one of two that were planned
+        "256": [case(round=0), case(round=1)],
+    }
+    assert one.without_broken(planned=2) == ["64"]
+    assert [each.round for each in one.rounds["64"]] == [0, 1]
+    assert [each.problem for each in one.rounds["128"]] == [None, INTERRUPTED]
