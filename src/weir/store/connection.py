@@ -85,6 +85,8 @@ def engine_of(url: URL, name: str, *, reading: bool, log: bool = True) -> Engine
             raise StoreError(f"{name}: {error.strerror}; choose another place with --store") from error
     elif reading and url.get_backend_name() == "postgresql":
         options["connect_args"] = {"options": "-c default_transaction_read_only=on"}
+    if url.get_backend_name() == "postgresql":
+        options["pool_pre_ping"] = True  # a server that was started anew has closed them
     try:
         engine = create_engine(url, **options)
     except (NoSuchModuleError, ModuleNotFoundError) as error:

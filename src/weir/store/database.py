@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sqlite3
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -42,6 +43,8 @@ from weir.store.connection import (
 )
 from weir.store.tables import SCHEMA_VERSION, Base, RunRow, SchemaRow
 
+AWAY_S, _LOOK_S = 20.0, 0.25
+"""For so long a server is waited for that is away while something is to be written."""
 LISTED = 5  # newest runs that a message names
 COPIED_BYTES_MAX = 1 << 29
 _LOCK = 0x57656972  # "Weir": any number that others do not use
@@ -199,12 +202,26 @@ class Database:
         """Whose errors are StoreError; `writing`: committed when the body ends, or nothing of it is."""
         with self._unchanged(), explained(self.name), Session(self._engine) as session:
             if writing:
+                self._reached()
                 with session.begin():
                     if self._engine.dialect.name == "sqlite":  # what it reads is so until it has written
                         session.connection().exec_driver_sql("BEGIN IMMEDIATE")
                     yield session
             else:
                 yield session
+
+    def _reached(self) -> None:
+        """Waits for a server that is away for a moment, as long as nothing of the session is done."""
+        deadline = time.monotonic() + (0.0 if is_file(self._engine.url) else AWAY_S)
+        while True:
+            try:
+                self._engine.connect().close()
+            except OperationalError:
+                if time.monotonic() >= deadline:
+                    raise
+                time.sleep(_LOOK_S)
+            else:
+                return
 
     @contextmanager
     def _unchanged(self) -> Iterator[None]:

@@ -17,7 +17,7 @@ from sqlalchemy import create_engine, text
 from tests.private_postgresql import server
 from tests.unit.store.made import case, listed, run, setup, trial
 from weir.results.result import Result
-from weir.store import listing
+from weir.store import database, listing
 from weir.store.connection import NoStoreError, StoreError
 from weir.store.selection import Selection
 from weir.store.store import Store
@@ -156,7 +156,25 @@ def test_a_server_that_is_not_there_is_a_clear_error() -> None:
     assert "secret" not in str(refused.value)
 
 
-def test_a_server_that_ends_in_the_middle_of_a_run_ends_it_with_that_reason() -> None:
+def test_a_server_that_is_away_for_a_moment_is_waited_for(place: str) -> None:
+    home = Path(place.rpartition("=")[2])
+    there, away = home / ".s.PGSQL.5432", home / "away"
+    with Store(place) as store:
+        store.begin(run("away-1"))
+        number = store.add_setup("away-1", setup())
+        with Store(place) as other, other.session() as session:
+            ended = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+            session.execute(text(ended))
+        there.rename(away)
+        threading.Timer(1.0, lambda: away.rename(there)).start()
+        store.add_trial(number, "64", 64.0, trial(1))
+        assert store.load("away-1").setups[0].cases[0].trials
+
+
+def test_a_server_that_ends_in_the_middle_of_a_run_ends_it_with_that_reason(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(database, "AWAY_S", 0.5)
     with server() as where:
         pid = int((Path(where.rpartition("=")[2]) / "data" / "postmaster.pid").read_text().split()[0])
         with Store(where) as store:

@@ -43,6 +43,7 @@ from weir.procedures.throughput.expected_command import Planned, expected, json_
 
 if TYPE_CHECKING:
     from weir.lab import Lab
+    from weir.store.connection import StoreError
     from weir.store.store import Store
 
 
@@ -169,10 +170,17 @@ def run(
         for line in _first_lines(plan, database):
             progress.say(line)
         kept = report_folder(output)
-        result = campaign_class(lab)(
+        campaign = campaign_class(lab)(
             lab, compared,
             quick=quick or plan.quick, store=database, progress=progress, reports=kept, asked=plan.asked,
-        ).run()  # fmt: skip
+        )  # fmt: skip
+        try:
+            result = campaign.run()
+        except StoreError as error:
+            if "://" not in database.name:
+                raise
+            hint = f"when it is there again, `{GO_ON} latest` with the same --store goes on"
+            raise StoreError(f"{error}; {hint}") from error
     write_reports(result, output, STEMS, console, as_json=as_json, store=store)
     point_on(result, console, store)
     judged_runs(lab, [result])
