@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from weir.base.error import FabricError
 from weir.base.step import StepKind
 from weir.base.topology import Topology
 from weir.fabric import lifeline, stop_signals
-from weir.fabric.core_claim import CoreClaim, remove_free_locks
+from weir.fabric.core_claim import GOING_S, CoreClaim, remove_free_locks
 from weir.fabric.journal import SUFFIX, Entry, Journal, journals, root
 from weir.fabric.lock import LOCK_SUFFIX, Lock
 from weir.fabric.outside.watch import taking_part
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 # A killed weir's child holds the lock from fork to exec, when its marker begins to show: worth waiting for.
 EXEC_S = 2.0
+_PAUSE_S = 0.01
 OUTPUT_BYTES_MAX = 1 << 20
 """Of what a program has said; of more than that the end."""
 
@@ -134,10 +136,7 @@ class Deployment(StandingDeployment):
     def _destroy(self, on_event: OnEvent) -> None:
         lifeline.hold()  # what is taken down half is of no use to anybody
         self._journal.header()
-        if not self._journal.lock(wait_s=EXEC_S):
-            raise FabricError(
-                f"{self.id} belongs to a weir that is running", "wait for its end, or interrupt it"
-            )
+        self._lock()
         self._journal.write({"ending": True})
         failures = []
         if "_counting" in self.__dict__:
@@ -157,6 +156,17 @@ class Deployment(StandingDeployment):
         self._journal.remove()
         self._claim.release()
         remove_free_locks()
+
+    def _lock(self) -> None:
+        """Whoever takes it down now, as the lifeline of a destroy that failed does, is waited for."""
+        going = any("ending" in record for record in self._journal.records())
+        deadline = time.monotonic() + (GOING_S if going else EXEC_S)
+        while not self._journal.lock():
+            if time.monotonic() >= deadline:
+                does = "is being taken down by another weir" if going else "belongs to a weir that is running"
+                raise FabricError(f"{self.id} {does}", "wait for its end, or interrupt it")
+            stop_signals.check()
+            time.sleep(_PAUSE_S)
 
     def _undo(self, entry: Entry, site: Site, on_event: OnEvent) -> None:
         on_event(Event(entry.step, "undoing"))
