@@ -19,6 +19,7 @@ from weir.fabric.core_claim import GOING_S, CoreClaim, remove_free_locks
 from weir.fabric.journal import SUFFIX, Entry, Journal, journals, root
 from weir.fabric.lock import LOCK_SUFFIX, Lock
 from weir.fabric.outside.watch import taking_part
+from weir.fabric.own_folder import remove_folders_left
 from weir.fabric.standing_deployment import StandingDeployment
 from weir.fabric.step_handlers import Facts, Logging, Output, Site, Speaking, step_handler
 from weir.plan import Step, Tuning
@@ -250,19 +251,20 @@ def deployments() -> list[Deployment]:
 
 
 def clean_leftovers() -> list[str]:
-    """Takes down what runs that were killed have left. Returns their ids."""
+    """Takes down what runs that were killed have left. Returns their ids, and what else it names."""
     gone = []
     for deployment in deployments():
         if deployment.abandoned():
             deployment.destroy()
             gone.append(deployment.id)
-    _remove_locks()
-    return gone
+    return gone + remove_remains()
 
 
-def _remove_locks() -> None:
-    """Of Weirs that were killed before their journal was there."""
+def remove_remains() -> list[str]:
+    """What killed ones have left beside deployments: locks, and folders with keys, which it names."""
     for path in root().glob(f"*{LOCK_SUFFIX}"):
         lock = Lock(path)
-        if not path.with_suffix(SUFFIX).exists() and lock.take():
-            lock.release()
+        with suppress(FabricError):  # another user's
+            if not path.with_suffix(SUFFIX).exists() and lock.take():
+                lock.release()
+    return [f"the folder {path}" for path in remove_folders_left()]

@@ -253,8 +253,8 @@ def end_marked(marker: str, user: int | None = None, journalled: Mapping[Started
     """Ends every process with that marker: SIGTERM, and SIGKILL after a while. Returns when they are gone.
 
     As `marked`. FabricError if they do not go, too. Anybody can start one with that marker: what another
-    user, who is not `user`, starts after this has begun is not waited for. All of the deployment's, those that
-    gave up rights too, were there before.
+    user, who is not `user`, starts after this has begun is not waited for. All of the deployment's were there
+    before, those that gave up rights too.
     """
     began_ticks = Started.now_ticks()
 
