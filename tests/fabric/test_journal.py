@@ -365,6 +365,15 @@ def test_who_is_to_destroy_what_is_being_taken_down_waits_for_its_turn(
     os.waitpid(taker, 0)
 
 
+def test_who_begins_waits_for_whoever_looks_whether_its_lock_is_free(run_root: Path) -> None:
+    run_root.mkdir()
+    looker = Lock(run_root / f"{DEPLOYMENT}.lock")
+    assert looker.take()
+    threading.Timer(0.2, looker.release).start()
+    Journal.begin(topology()).close()
+    assert [one.id for one in deployments()] == [DEPLOYMENT]
+
+
 def test_a_lock_without_a_journal_goes(run_root: Path) -> None:
     run_root.mkdir()
     Lock(run_root / "killed-00000000.lock").take()

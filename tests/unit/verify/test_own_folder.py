@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a verification has its keys: nobody else gets in; a killed one's go with the next, and with destroy."""
+"""Where a verification has its keys: nobody else gets in, and a killed one leaves none for good."""
 
 from __future__ import annotations
 
