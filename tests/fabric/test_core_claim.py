@@ -12,10 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from weir import plan
 from weir.base.error import FabricError
 from weir.base.topology import Topology
+from weir.cli.main import app
 from weir.fabric import stop_signals
 from weir.fabric.core_claim import GRACE_S, CoreClaim, claimed, remove_free_locks
 from weir.fabric.journal import Journal
@@ -128,6 +130,20 @@ def test_of_a_weir_that_was_killed_the_cores_are_free_and_nothing_is_left(
     CoreClaim.of([1]).release()
     remove_free_locks()
     assert list(run_root.iterdir()) == []
+
+
+@pytest.mark.parametrize("words", [["destroy"], ["destroy", "--all"]])
+def test_destroy_removes_locks_that_nobody_has_and_no_others(
+    words: list[str], other: Other, run_root: Path
+) -> None:
+    """Of a weir that was killed before its journal was there."""
+    claim = CoreClaim.of([0])
+    assert CliRunner().invoke(app, words).exit_code == 0
+    assert sorted(path.name for path in run_root.iterdir()) == [f"core-{core}.lock" for core in range(3)]
+    other.kill()
+    assert CliRunner().invoke(app, words).exit_code == 0
+    assert [path.name for path in run_root.iterdir()] == ["core-0.lock"]
+    claim.release()
 
 
 def test_what_a_killed_weir_has_left_standing_is_taken_down_before_anything_is_built_and_so_is_not_in_the_way(

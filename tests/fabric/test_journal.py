@@ -19,6 +19,7 @@ import pytest
 from weir import plan
 from weir.base.error import FabricError
 from weir.base.topology import Topology
+from weir.fabric import deployment
 from weir.fabric.deployment import clean_leftovers, deployments
 from weir.fabric.journal import VERSION, Journal
 from weir.fabric.lock import Lock
@@ -356,6 +357,37 @@ def test_a_kept_one_is_no_leftover_whoever_comes_first(run_root: Path) -> None:
     journal.close()
     assert clean_leftovers() == []
     assert Journal(run_root / f"{DEPLOYMENT}.journal").lock()
+
+
+def test_who_is_to_destroy_what_is_being_taken_down_waits_for_its_turn(
+    run_root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lifeline of a destroy that failed tries again by itself."""
+    monkeypatch.setattr(deployment, "EXEC_S", 0.0)
+    journal = Journal.begin(topology())
+    journal.write({"keep": True})
+    taker = os.fork()
+    if taker == 0:
+        time.sleep(0.5)
+        os._exit(0)
+    journal._lock.release(gone=False)  # the taker alone has it
+    (found,) = deployments()
+    with pytest.raises(FabricError, match="belongs to a weir that is running"):
+        found.destroy()
+    journal.write({"ending": True})
+    found.destroy()
+    assert deployments() == []
+    assert list(run_root.iterdir()) == []
+    os.waitpid(taker, 0)
+
+
+def test_who_begins_waits_for_whoever_looks_whether_its_lock_is_free(run_root: Path) -> None:
+    run_root.mkdir()
+    looker = Lock(run_root / f"{DEPLOYMENT}.lock")
+    assert looker.take()
+    threading.Timer(0.2, looker.release).start()
+    Journal.begin(topology()).close()
+    assert [one.id for one in deployments()] == [DEPLOYMENT]
 
 
 def test_a_lock_without_a_journal_goes(run_root: Path) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -72,6 +73,51 @@ def test_a_process_that_ignores_sigterm_is_killed(tmp_path: Path, monkeypatch: p
         pass
     process.end_marked(MARKER)
     assert not process.alive(pid)
+
+
+FORGED = 5
+_FORGER = f"""
+import os, subprocess, sys, time
+
+def forged():
+    return subprocess.Popen(["sleep", "60"], env=os.environ | {{"{process.MARKER}": sys.argv[1]}})
+
+there = [forged() for _ in range({FORGED})]
+print("all are there", flush=True)
+end = time.monotonic() + 60
+while time.monotonic() < end:
+    there = [forged() if one.poll() is not None else one for one in there]
+"""
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="starts processes of another user: run as root")
+def test_what_another_user_starts_with_the_marker_again_and_again_is_not_waited_for(tmp_path: Path) -> None:
+    as_nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"]
+    own = [spawn(["sleep", "60"], MARKER, tmp_path / "log")]
+    own.append(spawn([*as_nobody, "sleep", "60"], MARKER, tmp_path / "log"))  # gave up its rights
+    with subprocess.Popen(
+        [*as_nobody, sys.executable, "-c", _FORGER, MARKER], stdout=subprocess.PIPE, text=True
+    ) as forger:
+        try:
+            assert forger.stdout is not None
+            assert forger.stdout.readline() == "all are there\n"
+            assert len(process.marked(MARKER)) == len(own) + FORGED
+            process.end_marked(MARKER)
+            assert not any(process.alive(pid) for pid in own)
+            assert process.marked(MARKER), "the forger has stopped: nothing was shown"
+        finally:
+            forger.kill()
+            process.end_marked(MARKER)
+
+
+def test_what_ours_start_in_their_last_moments_ends_too(tmp_path: Path) -> None:
+    last_words = "trap '(trap - TERM; exec sleep 60) & exit' TERM; echo started; while :; do sleep 0.05; done"
+    spawn(["sh", "-c", last_words], MARKER, tmp_path / "log")
+    while "started" not in (tmp_path / "log").read_text():
+        pass
+    process.end_marked(MARKER)
+    assert process.marked(MARKER) == []
 
 
 def test_a_program_that_is_not_there_is_a_fabric_error(tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +24,11 @@ class Started:
             stat = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
             return cls(pid, int(stat[19]))
         return None
+
+    @staticmethod
+    def now_ticks() -> int:
+        """What a process that starts at this moment has as its `start_ticks`."""
+        return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK"))
 
 
 def boot_id() -> str:

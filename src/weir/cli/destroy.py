@@ -26,6 +26,7 @@ def destroy(
         raise CommandError("--all and an ID contradict each other; give one of them", USAGE)
     found = fabric.deployments()
     if not found and deployment_id is None:
+        _remove_remains()
         print("nothing is deployed")
         return
     standing = []
@@ -36,5 +37,14 @@ def destroy(
             standing.append(str(error))
         else:
             print(f"{deployment.id} is gone")
+    if everything:
+        _remove_remains()
     if standing:
         raise CommandError("\n".join(standing), ENVIRONMENT)
+
+
+def _remove_remains() -> None:
+    from weir import fabric
+
+    for one in fabric.remove_remains():
+        print(f"removed {one}, which a killed weir had left")

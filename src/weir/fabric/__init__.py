@@ -16,7 +16,7 @@ from weir.fabric.check import (
 )
 from weir.fabric.core_claim import claimed, may_claim, somebody_has
 from weir.fabric.counters import Counter
-from weir.fabric.deployment import Deployment, Event, clean_leftovers, deployments
+from weir.fabric.deployment import Deployment, Event, clean_leftovers, deployments, remove_remains
 from weir.fabric.fidelity import fidelity
 from weir.fabric.fingerprint import fingerprint, weir_version
 from weir.fabric.outside.watch import taking_part
@@ -43,6 +43,7 @@ __all__ = [
     "lacking",
     "may_claim",
     "possible",
+    "remove_remains",
     "require_root",
     "require_root_to_look",
     "require_root_to_verify",

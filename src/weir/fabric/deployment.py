@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,10 +15,11 @@ from weir.base.error import FabricError
 from weir.base.step import StepKind
 from weir.base.topology import Topology
 from weir.fabric import lifeline, stop_signals
-from weir.fabric.core_claim import CoreClaim, remove_free_locks
+from weir.fabric.core_claim import GOING_S, CoreClaim, remove_free_locks
 from weir.fabric.journal import SUFFIX, Entry, Journal, journals, root
 from weir.fabric.lock import LOCK_SUFFIX, Lock
 from weir.fabric.outside.watch import taking_part
+from weir.fabric.own_folder import remove_folders_left
 from weir.fabric.standing_deployment import StandingDeployment
 from weir.fabric.step_handlers import Facts, Logging, Output, Site, Speaking, step_handler
 from weir.plan import Step, Tuning
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
 # A killed weir's child holds the lock from fork to exec, when its marker begins to show: worth waiting for.
 EXEC_S = 2.0
+_PAUSE_S = 0.01
 OUTPUT_BYTES_MAX = 1 << 20
 """Of what a program has said; of more than that the end."""
 
@@ -134,10 +137,7 @@ class Deployment(StandingDeployment):
     def _destroy(self, on_event: OnEvent) -> None:
         lifeline.hold()  # what is taken down half is of no use to anybody
         self._journal.header()
-        if not self._journal.lock(wait_s=EXEC_S):
-            raise FabricError(
-                f"{self.id} belongs to a weir that is running", "wait for its end, or interrupt it"
-            )
+        self._lock()
         self._journal.write({"ending": True})
         failures = []
         if "_counting" in self.__dict__:
@@ -157,6 +157,17 @@ class Deployment(StandingDeployment):
         self._journal.remove()
         self._claim.release()
         remove_free_locks()
+
+    def _lock(self) -> None:
+        """Whoever takes it down now, as the lifeline of a destroy that failed does, is waited for."""
+        going = any("ending" in record for record in self._journal.records())
+        deadline = time.monotonic() + (GOING_S if going else EXEC_S)
+        while not self._journal.lock():
+            if time.monotonic() >= deadline:
+                does = "is being taken down by another weir" if going else "belongs to a weir that is running"
+                raise FabricError(f"{self.id} {does}", "wait for its end, or interrupt it")
+            stop_signals.check()
+            time.sleep(_PAUSE_S)
 
     def _undo(self, entry: Entry, site: Site, on_event: OnEvent) -> None:
         on_event(Event(entry.step, "undoing"))
@@ -240,19 +251,20 @@ def deployments() -> list[Deployment]:
 
 
 def clean_leftovers() -> list[str]:
-    """Takes down what runs that were killed have left. Returns their ids."""
+    """Takes down what runs that were killed have left. Returns their ids, and what else it names."""
     gone = []
     for deployment in deployments():
         if deployment.abandoned():
             deployment.destroy()
             gone.append(deployment.id)
-    _remove_locks()
-    return gone
+    return gone + remove_remains()
 
 
-def _remove_locks() -> None:
-    """Of Weirs that were killed before their journal was there."""
+def remove_remains() -> list[str]:
+    """What killed ones have left beside deployments: locks, and folders with keys, which it names."""
     for path in root().glob(f"*{LOCK_SUFFIX}"):
         lock = Lock(path)
-        if not path.with_suffix(SUFFIX).exists() and lock.take():
-            lock.release()
+        with suppress(FabricError):  # another user's
+            if not path.with_suffix(SUFFIX).exists() and lock.take():
+                lock.release()
+    return [f"the folder {path}" for path in remove_folders_left()]

@@ -37,6 +37,8 @@ VERSION = 1
 """Of the records; a journal of another version is only named, and taken down by the Weir that made it."""
 _OF_ANOTHER = "destroy it with that one; or remove by hand what it names, and then the file itself"
 _RESERVED_BYTES = 64 * 1024
+_LOOKED_AT_S = 1.0
+"""Whoever removes locks that nobody holds has a new one for less than this."""
 _HEADERS = {"Topology": "begin", "Tuning": "tune", "CloudTopology": "cloud"}
 """By the name of the class: few commands know them all."""
 _Described = TypeVar("_Described", bound=BaseModel)
@@ -87,7 +89,7 @@ class Journal:
         lock = _lock_of(path)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            if path.exists() or not lock.take():
+            if path.exists() or not lock.take(_LOOKED_AT_S):
                 raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
             lock.reserve(_RESERVED_BYTES)
             flags = os.O_TMPFILE | os.O_RDWR | os.O_APPEND | os.O_CLOEXEC

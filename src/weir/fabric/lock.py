@@ -123,11 +123,29 @@ def scratch(place: Path, prefix: str) -> Iterator[Path]:
     """
     with ExitStack() as held:
         with _locked(place / f"{prefix}all{LOCK_SUFFIX}"):
-            for left in place.glob(f"{prefix}*/"):
-                _remove_if_left(left)
+            _removed(place, prefix)
             made = Path(held.enter_context(tempfile.TemporaryDirectory(prefix=prefix, dir=place)))
             held.enter_context(_locked(_of(made)))
         yield made
+
+
+def remove_left(place: Path, prefix: str) -> list[Path]:
+    """Those folders whose makers were killed, which are gone now. None where a maker is at that itself, or
+    another user is."""
+    if not any(place.glob(f"{prefix}*/")):
+        return []
+    lock = Lock(place / f"{prefix}all{LOCK_SUFFIX}")
+    with suppress(FabricError):
+        if lock.take():
+            try:
+                return _removed(place, prefix)
+            finally:
+                lock.release()
+    return []
+
+
+def _removed(place: Path, prefix: str) -> list[Path]:
+    return [left for left in sorted(place.glob(f"{prefix}*/")) if _remove_if_left(left)]
 
 
 def _of(folder: Path) -> Path:
@@ -145,9 +163,11 @@ def _locked(path: Path) -> Iterator[None]:
         lock.release()
 
 
-def _remove_if_left(folder: Path) -> None:
+def _remove_if_left(folder: Path) -> bool:
     lock = Lock(_of(folder))
     with suppress(FabricError):  # another user's: it is theirs to remove
         if lock.take():
             shutil.rmtree(folder, ignore_errors=True)
             lock.release()
+            return not folder.exists()
+    return False

@@ -252,9 +252,26 @@ def _environment_mark(pid: int, proc: Path) -> str | None:
 def end_marked(marker: str, user: int | None = None, journalled: Mapping[Started, str] | None = None) -> None:
     """Ends every process with that marker: SIGTERM, and SIGKILL after a while. Returns when they are gone.
 
-    As `marked`. FabricError if they do not go, too.
+    As `marked`. FabricError if they do not go, too. Anybody can start one with that marker: what another
+    user, who is not `user`, starts after this has begun is not waited for. All of the deployment's were there
+    before, those that gave up rights too.
     """
-    _end_all(partial(marked, marker, user, journalled))
+    began_ticks = Started.now_ticks()
+
+    def found() -> list[int]:
+        return [pid for pid in marked(marker, user, journalled) if not _strange(pid, user, began_ticks)]
+
+    _end_all(found)
+
+
+def _strange(pid: int, user: int | None, since_ticks: int) -> bool:
+    """Whether somebody else has started it after that moment."""
+    started = Started.of(pid)
+    return (
+        started is not None
+        and started.start_ticks > since_ticks
+        and _user_of(pid) not in {os.getuid(), user, None}
+    )
 
 
 def end_inside(*namespaces: str) -> None:

@@ -4,10 +4,7 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,7 +22,6 @@ if TYPE_CHECKING:
 ALL = "all"
 NOT_JUDGED = 2
 """Exit code where a limit could not be judged, as where nothing could be verified."""
-_FOLDER = "verify-"
 _FILE, _PAGE, _JUNIT = "verification.json", "report.html", "junit.xml"
 
 
@@ -60,6 +56,7 @@ def verify(
     Exit code 1 if the service level is missed, 2 if it could not be judged. Ctrl-C takes down what the case
     had made; --resume goes on with the cases that are left.
     """
+    from weir.fabric.own_folder import own_folder
     from weir.lab.sut import load_sut
     from weir.verify.drivers import DRIVERS, require_rights
 
@@ -73,7 +70,7 @@ def verify(
         print("\n".join(_listing(sut, chosen, DRIVERS[sut.driver](sut, Path()))))
         return
     require_rights(sut)
-    with _own_folder() as directory:
+    with own_folder() as directory:
         driver = DRIVERS[sut.driver](sut, directory)
         before = _interrupted(resume, sut) if resume is not None else None
         found, folder = _run(sut, chosen, driver, before, resume or output)
@@ -85,27 +82,6 @@ def verify(
         raise typer.Exit(FAILED)
     if "not judged" in outcomes:
         raise typer.Exit(NOT_JUDGED)
-
-
-@contextmanager
-def _own_folder() -> Iterator[Path]:
-    """For keys and scripts, where only this user gets in; those of a killed run are removed."""
-    from weir.base.error import FabricError
-    from weir.fabric.journal import root
-    from weir.fabric.lock import scratch
-
-    if os.geteuid() == 0:
-        place = root()
-    else:
-        own = os.environ.get("XDG_RUNTIME_DIR") or Path.home() / ".local" / "state"
-        place = Path(own) / "weir"
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        message = f"cannot make {place}: {error.strerror}"
-        raise FabricError(message, "set XDG_RUNTIME_DIR to a directory of yours") from error
-    with scratch(place, _FOLDER) as made:
-        yield made
 
 
 def _suites(sut: SutFile, names: list[str]) -> list[Suite]:

@@ -20,6 +20,11 @@ FIRST, SECOND = "small-00000001", "small-00000002"
 runner = CliRunner()
 
 
+@pytest.fixture(autouse=True)
+def nothing_else_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fabric, "remove_remains", list)
+
+
 @pytest.fixture
 def two(monkeypatch: pytest.MonkeyPatch) -> list[FakeDeployment]:
     found = [FakeDeployment(FIRST), FakeDeployment(SECOND, readable=False)]
