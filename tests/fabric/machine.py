@@ -20,7 +20,7 @@ import pytest
 
 from weir import plan
 from weir.base.topology import Topology
-from weir.fabric import deployment, hugepages, lifeline, namespace, process, step_handlers
+from weir.fabric import deployment, hugepages, lifeline, namespace, process, run_directories, step_handlers
 from weir.fabric.deployment import Event
 from weir.fabric.host.settings import Governor, RtThrottle
 from weir.fabric.hugepages import Hugepages
@@ -69,6 +69,7 @@ class Machine:
         self._pids = count(1)
         self._fuse = -1
         patch.setenv("WEIR_RUN_DIR", str(self.root))
+        patch.setattr(run_directories, "USUAL", self.place / "usual")
         patch.setenv(lifeline.OFF, "1")
         patch.setattr(namespace, "DIRECTORY", self.namespaces)
         patch.setattr(namespace, "create", self._create)

@@ -31,10 +31,12 @@ class Notes(Site):
         self.facts |= facts
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
+    def alone(self, *, everywhere: bool = False) -> Iterator[None]:
+        assert everywhere
         yield
 
-    def elsewhere(self, kind: str) -> list[dict[str, Any]]:
+    def elsewhere(self, kind: str, *, everywhere: bool = False) -> list[dict[str, Any]]:
+        assert everywhere
         return [other.facts for other in self.others if other is not self and kind == "hugepages"]
 
 

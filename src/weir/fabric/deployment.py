@@ -20,6 +20,7 @@ from weir.fabric.journal import SUFFIX, Entry, Journal, journals, root
 from weir.fabric.lock import LOCK_SUFFIX, Lock
 from weir.fabric.outside.watch import taking_part
 from weir.fabric.own_folder import remove_folders_left
+from weir.fabric.run_directories import forget_unused
 from weir.fabric.standing_deployment import StandingDeployment
 from weir.fabric.step_handlers import Facts, Logging, Output, Site, Speaking, step_handler
 from weir.plan import Step, Tuning
@@ -157,6 +158,7 @@ class Deployment(StandingDeployment):
         self._journal.remove()
         self._claim.release()
         remove_free_locks()
+        forget_unused()
 
     def _lock(self) -> None:
         """Whoever takes it down now, as the lifeline of a destroy that failed does, is waited for."""

@@ -36,7 +36,7 @@ class Hugepages:
         assert isinstance(memory_mb, int)
         lacking = 0
         try:
-            with site.alone():
+            with site.alone(everywhere=True):
                 for pool, share_mb in _shares(memory_mb, step.numbers("cpus")):
                     lacking += _raise(pool, share_mb, site)
         except OSError:
@@ -50,7 +50,7 @@ class Hugepages:
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002
         """Takes away the pages that this step has added, unless somebody else has changed a number."""
-        with site.alone():
+        with site.alone(everywhere=True):
             for place, pool in facts.items():
                 _lower(Path(place), pool, site)
 
@@ -121,7 +121,8 @@ def _base(now: int, others: Sequence[Facts]) -> tuple[int, int]:
 
 def _others(pool: Path, site: Site) -> list[Facts]:
     """What the other deployments which stand have noted of that pool."""
-    return [facts[str(pool)] for facts in site.elsewhere("hugepages") if str(pool) in facts]
+    noted = site.elsewhere("hugepages", everywhere=True)
+    return [facts[str(pool)] for facts in noted if str(pool) in facts]
 
 
 def _added(others: Sequence[Facts]) -> int:

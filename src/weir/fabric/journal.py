@@ -49,10 +49,11 @@ def root() -> Path:
     return Path(os.environ.get("WEIR_RUN_DIR") or "/run/weir")
 
 
-def journals() -> list[Path]:
-    """All that there are, in the order of their names; what only has such a name is none, nor is what
-    another user may have written: it says what is done as this one."""
-    return sorted(path for path in root().glob(f"*{SUFFIX}") if path.is_file() and _is_ours(path))
+def journals(place: Path | None = None) -> list[Path]:
+    """All that there are in that run directory, or this process's, in the order of their names; what only
+    has such a name is none, nor is what another user may have written: it says what is done as this one."""
+    found = (place or root()).glob(f"*{SUFFIX}")
+    return sorted(path for path in found if path.is_file() and _is_ours(path))
 
 
 def _is_ours(path: Path) -> bool:

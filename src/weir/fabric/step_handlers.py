@@ -6,7 +6,7 @@ from __future__ import annotations
 import importlib
 import signal
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,10 +16,11 @@ from pyroute2 import IPRoute
 
 from weir.base.error import FabricError
 from weir.base.started import Started
-from weir.fabric import namespace, netlink, process
+from weir.fabric import namespace, netlink, process, run_directories
 from weir.fabric.journal import Journal, journals, root
 from weir.fabric.lock import Lock
 from weir.fabric.packet_sockets import PacketSockets
+from weir.fabric.run_directories import HOST_LOCK
 from weir.plan import Step
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from weir.fabric.counters import Counter
 
 Facts = dict[str, Any]
-HOST_LOCK = "host.lock"
 LOGS = "logs"
 ALONE_S = 30.0
 
@@ -100,26 +100,27 @@ class Site:
         return {entry.step.name: entry.facts for entry in self._journal.standing()}[step]
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
-        """No other deployment of this machine is in such a body meanwhile. It ends with the process, too.
-
-        FabricError if another one does not come to its end.
+    def alone(self, *, everywhere: bool = False) -> Iterator[None]:
+        """No other deployment of this run directory is in such a body meanwhile; `everywhere`: of none that
+        is known. It ends with the process, too. FabricError if another one does not come to its end.
         """
-        lock = Lock(root() / HOST_LOCK)
-        if not lock.take(ALONE_S):
-            raise FabricError(
-                f"another weir has held {lock.path} for {ALONE_S:g} s",
-                "see what it waits for: ps, weir inspect",
-            )
-        try:
+        with ExitStack() as held:
+            for place in (root(), *(run_directories.meeting() if everywhere else ())):
+                lock = Lock(place / HOST_LOCK)
+                if not lock.take(ALONE_S):
+                    raise FabricError(
+                        f"another weir has held {lock.path} for {ALONE_S:g} s",
+                        "see what it waits for: ps, weir inspect",
+                    )
+                held.callback(lock.release)
             yield
-        finally:
-            lock.release()
 
-    def elsewhere(self, kind: str) -> list[Facts]:
-        """What the standing steps of that kind have noted in all other deployments of this machine."""
+    def elsewhere(self, kind: str, *, everywhere: bool = False) -> list[Facts]:
+        """What the standing steps of that kind have noted in all other deployments of this run directory;
+        `everywhere`: of all that are known, within such an `alone`."""
         found = []
-        for path in journals():
+        others = run_directories.others() if everywhere else ()
+        for path in (*journals(), *(path for place in others for path in journals(place))):
             if path != self._journal.path:
                 with suppress(FabricError), closing(Journal(path)) as journal:  # it may be gone by now
                     found += [entry.facts for entry in journal.standing() if entry.step.kind == kind]
