@@ -71,10 +71,10 @@ class Journalled(Site):
         self.facts |= facts
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
+    def alone(self, *, everywhere: bool = False) -> Iterator[None]:  # noqa: ARG002
         yield
 
-    def elsewhere(self, _kind: str) -> list[dict[str, Any]]:
+    def elsewhere(self, kind: str, *, everywhere: bool = False) -> list[dict[str, Any]]:  # noqa: ARG002
         return [other.facts for other in self.others if other is not self]
 
 
