@@ -103,7 +103,7 @@ def test_a_rate_that_the_tester_bounds_is_a_bound_on_pages_of_many_too(tmp_path:
     rate = run.setups[0].cases[0].throughput[0]
     rate.tester_bound, rate.slower_times = True, 1.4
     page = client(filled(tmp_path / "results.db", [run])).get(path).text
-    (cell,) = set(re.findall(r'<td class="n big">(≥.*?)</td>', page))
+    (cell,) = set(re.findall(r'<td class="n big">(≥.*?</span>)', page, re.DOTALL))
     assert re.fullmatch(r"≥[23]\.\d+ T S", text_of(cell).strip())
     assert 'title="tester-bound: within 10 % of what' in cell
 
