@@ -11,6 +11,7 @@ from weir.lab.complaint import Complaint
 from weir.lab.function import FunctionOptions
 from weir.lab.lab import Lab
 from weir.lab.nf import Scalar, network_functions
+from weir.lab.qcow2 import image_fault
 from weir.lab.source import KeyPath
 from weir.lab.traffic import Traffic
 
@@ -25,7 +26,7 @@ def no_file(path: Path) -> str | None:
 
 
 def missing_files(lab: Lab, folder: Path) -> Iterator[Complaint]:
-    """Every file that cannot be read. `folder`: of the lab file."""
+    """Every file that cannot be read, and images that are none. `folder`: of the lab file."""
     looked_for = f"relative ones are looked for in {folder.resolve()}"
     for name, function in lab.functions.items():
         for path, nf, options in _options(("functions", name), function):
@@ -33,10 +34,7 @@ def missing_files(lab: Lab, folder: Path) -> Iterator[Complaint]:
                 why = no_file(folder / str(value)) if is_file(nf, key) else None
                 if why is not None:
                     yield Complaint((*path, key), why, f"a file; {looked_for}")
-        for key, value in _of_machine(function).items():
-            why = no_file(folder / value)
-            if why is not None:
-                yield Complaint(("functions", name, "vm", key), why, f"a file; {looked_for}")
+        yield from _wrong_of_machine(name, function, folder, looked_for)
         for key, section in (("kernel", function.kernel), ("program", function.program)):
             directory = section.directory if section is not None else None
             if directory is not None and not (folder / directory).is_dir():
@@ -55,6 +53,18 @@ def missing_files(lab: Lab, folder: Path) -> Iterator[Complaint]:
         why = no_file(folder / sent.file)
         if why is not None:
             yield Complaint(("traffic", "capture", side), why, f"a capture; {looked_for}")
+
+
+def _wrong_of_machine(
+    name: str, function: FunctionOptions, folder: Path, looked_for: str
+) -> Iterator[Complaint]:
+    for key, value in _of_machine(function).items():
+        why = no_file(folder / value)
+        expected: str | None = f"a file; {looked_for}"
+        if why is None and key == "image" and function.vm is not None:
+            why, expected = image_fault(function.vm, folder / value), None
+        if why is not None:
+            yield Complaint(("functions", name, "vm", key), why, expected)
 
 
 def with_whole_paths(lab: Lab, folder: Path) -> Lab:

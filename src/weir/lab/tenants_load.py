@@ -14,6 +14,7 @@ from weir.base.record import SCHEMA_ID
 from weir.lab.complaint import Complaint
 from weir.lab.files import no_file
 from weir.lab.of_tenants import TENANTS, tenants_file
+from weir.lab.qcow2 import image_fault
 from weir.lab.read_checked import read_checked
 from weir.lab.tenants import (
     RESERVED_NAMES,
@@ -49,7 +50,7 @@ def load_tenants(path: str | Path) -> TenantsFile:
 
 
 def _missing(tenants: TenantsFile, folder: Path) -> Iterator[Complaint]:
-    """Files and directories that it names, and that are not there."""
+    """Files and directories that it names, and that are not there; images that are none."""
     functions: list[tuple[tuple[str | int, ...], Sequence[TenantFunction]]]
     functions = [(("cloud", "functions"), tenants.cloud.functions)]
     for index, one in enumerate(tenants.tenants):
@@ -65,6 +66,10 @@ def _missing(tenants: TenantsFile, folder: Path) -> Iterator[Complaint]:
             if why is not None:
                 expected = f"a file; relative ones are looked for in {folder.resolve()}"
                 yield Complaint(("tenants", index, section, key), why, expected)
+            elif one.vm is not None and (section, key) == ("vm", "image"):
+                why = image_fault(one.vm, path)
+                if why is not None:
+                    yield Complaint(("tenants", index, section, key), why)
     for at, several in functions:
         for number, function in enumerate(several):
             directory = folder / (function.directory or "")

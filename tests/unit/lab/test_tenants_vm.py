@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.qcow2_image import write_qcow2
 from weir.lab import LabFileError
 from weir.lab.tenants import Tenant
 from weir.lab.tenants_load import load_tenants
@@ -30,8 +31,8 @@ def test_some_or_all_of_a_tenants_instances_are_virtual_machines(
 
 
 def test_files_of_an_image_are_looked_for_beside_the_lab(tmp_path: Path) -> None:
-    for name in ("server.qcow2", "user-data.yml"):
-        (tmp_path / name).touch()
+    write_qcow2(tmp_path / "server.qcow2")
+    (tmp_path / "user-data.yml").touch()
     text = "instances: 1, vm: {image: server.qcow2, user_data: user-data.yml}"
     vm = load_tenants(written(tmp_path, text)).tenants[0].vm
     assert vm is not None
@@ -46,6 +47,10 @@ def test_files_of_an_image_are_looked_for_beside_the_lab(tmp_path: Path) -> None
             "tenants[0]: has 2 virtual machines among 1 instances; expected",
         ),
         ("vm: {image: none.qcow2}", "tenants[0].vm.image: there is no file"),
+        (
+            "vm: {image: lab.yml}",
+            "/lab.yml is no qcow2 image; name one, or say vm.image_format: raw if it is",
+        ),
         ("vm: {user_data: lab.yml}", "tenants[0].vm.user_data: is for cloud-init, and the images of"),
         ("vm: {}, system: {}", "tenants[0].system: is of instances that are namespaces, and all of these"),
         ("vm: {forwarder: kernel}", "tenants[0].vm.forwarder: unknown key"),

@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from weir.lab import load_lab
+from tests.qcow2_image import write_qcow2
+from weir.base.error import FabricError
+from weir.fabric.vm import disk
+from weir.lab import LabFileError, load_lab
 
 from .lab_text import load, problem, problems
 
@@ -46,7 +49,7 @@ def test_a_virtual_machine_can_be_asked_for(text: str, forwarder: str) -> None:
             "image: a disk image",
         ),
         (
-            "kind: vm, vm: {forwarder: kernel, image: lab.yml}",
+            "kind: vm, vm: {forwarder: kernel, image: lab.yml, image_format: raw}",
             "functions.default.vm.image",
             "one of forwarder and image",
         ),
@@ -72,7 +75,7 @@ def test_one_that_no_chain_names_is_no_reason_to_refuse() -> None:
 
 
 def test_files_of_an_image_are_looked_for_beside_the_lab(tmp_path: Path) -> None:
-    (tmp_path / "router.qcow2").touch()
+    write_qcow2(tmp_path / "router.qcow2")
     (tmp_path / "user-data.yml").touch()
     text = function("kind: vm, vm: {image: router.qcow2, user_data: user-data.yml}")
     (tmp_path / "lab.yml").write_text(text)
@@ -82,3 +85,23 @@ def test_files_of_an_image_are_looked_for_beside_the_lab(tmp_path: Path) -> None
         str(tmp_path / "router.qcow2"),
         str(tmp_path / "user-data.yml"),
     )
+
+
+def test_an_image_that_is_none_is_refused_where_it_is_and_in_the_words_of_who_builds_it(
+    tmp_path: Path,
+) -> None:
+    lab, image = tmp_path / "lab.yml", tmp_path / "fake.qcow2"
+    image.write_bytes(b"x")
+    for text in ("vm: {image: fake.qcow2}", "vm: {image: fake.qcow2, image_format: qcow2}"):
+        lab.write_text(function(f"kind: vm, {text}"))
+        with pytest.raises(FabricError) as built:
+            disk.checked(image, "qcow2")
+        with pytest.raises(LabFileError) as refused:
+            load_lab(lab)
+        (found,) = refused.value.problems
+        assert (found.key, f"vm.image {found.message}") == ("functions.default.vm.image", str(built.value))
+    write_qcow2(image, backing_at=200)
+    with pytest.raises(LabFileError, match="names a backing file, which QEMU would open too; make an image"):
+        load_lab(lab)
+    lab.write_text(function("kind: vm, vm: {image: fake.qcow2, image_format: raw}"))
+    load_lab(lab)

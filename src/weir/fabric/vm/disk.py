@@ -1,29 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """A disk image of the user's. Weir, mostly root, opens it for QEMU: so it may lead to no other file.
 
-The header of a qcow2 image can name a backing file, and one for its data, and QEMU would open both. They are
-read here, before QEMU sees the image, and refused (docs/interop/qcow2.rst of QEMU).
+A qcow2 image that does is refused before QEMU sees it.
 """
 
 from __future__ import annotations
 
 import os
 import stat
-import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from weir.base.error import FabricError
+from weir.lab import qcow2
 
 DiskFormat = Literal["qcow2", "raw"]
-_MAGIC = b"QFI\xfb"
-_HEADER = struct.Struct(">4sIQIIQ")
-"""Magic, version, offset and size of the backing file's name, cluster bits, size of the disk."""
-_FEATURES_AT = 72
-_EXTERNAL_DATA = 1 << 2
-_VERSION_WITH_FEATURES = 3
 
 
 @dataclass(frozen=True)
@@ -48,7 +41,7 @@ def checked(path: Path, form: DiskFormat, descriptor: int | None = None) -> Disk
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK) if descriptor is None else os.dup(descriptor)
         try:
             status = os.fstat(fd)
-            header = os.pread(fd, _FEATURES_AT + 8, 0) if stat.S_ISREG(status.st_mode) else b""
+            header = os.pread(fd, qcow2.HEADER_BYTES, 0) if stat.S_ISREG(status.st_mode) else b""
         finally:
             os.close(fd)
     except OSError as error:
@@ -57,18 +50,8 @@ def checked(path: Path, form: DiskFormat, descriptor: int | None = None) -> Disk
         raise FabricError(f"vm.image {path} is no file", "name a disk image in a file, no device")
     if form == "raw":
         return Disk(path, form, status.st_size)
-    if len(header) < _HEADER.size or not header.startswith(_MAGIC):
-        raise FabricError(
-            f"vm.image {path} is no qcow2 image", "name one, or say vm.image_format: raw if it is one"
-        )
-    _, version, backing_at, _, _, size_bytes = _HEADER.unpack_from(header)
-    features = 0
-    if version >= _VERSION_WITH_FEATURES and len(header) >= _FEATURES_AT + 8:
-        (features,) = struct.unpack_from(">Q", header, _FEATURES_AT)
-    for leads, what in ((backing_at, "a backing file"), (features & _EXTERNAL_DATA, "a file for its data")):
-        if leads:
-            raise FabricError(
-                f"vm.image {path} names {what}, which QEMU would open too",
-                f"make an image that stands alone: qemu-img convert -O qcow2 {path} whole.qcow2",
-            )
-    return Disk(path, form, size_bytes)
+    wrong = qcow2.fault(path, header)
+    if wrong is not None:
+        what, fix = wrong
+        raise FabricError(f"vm.image {what}", fix)
+    return Disk(path, form, qcow2.disk_bytes(header))

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from tests.qcow2_image import write_qcow2
 from weir.cli import exits
 from weir.cli.main import app
 
@@ -37,7 +38,7 @@ def lab(tmp_path: Path, function: dict[str, Any], technology: str = "linux-bridg
 def test_a_function_that_cannot_be_migrated_is_refused(
     function: dict[str, Any], expected: str, tmp_path: Path
 ) -> None:
-    (tmp_path / "router.qcow2").touch()
+    write_qcow2(tmp_path / "router.qcow2")
     done = runner.invoke(app, ["migrate", lab(tmp_path, function), "--store", str(tmp_path / "results.db")])
     assert done.exit_code == exits.USAGE
     assert expected in done.stderr
