@@ -33,23 +33,26 @@ def lab_with(folder: Path, function: str) -> Path:
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("function", "area"),
+    ("function", "area", "rate_kpps"),
     [
-        (PROGRAM % json.dumps(FORWARDER), "program:f1.main"),
-        ("kind: kernel", "softirq."),
+        (PROGRAM % json.dumps(FORWARDER), "program:f1.main", 2),
+        # Some kernels count by ticks of 4 to 10 ms: there has to be enough of them.
+        ("kind: kernel", "softirq.", 20),
     ],
 )
 def test_the_cpu_time_of_what_forwards_is_told_for_each_packet(
-    function: str, area: str, tmp_path: Path, run_root: Path
+    function: str, area: str, rate_kpps: int, tmp_path: Path, run_root: Path
 ) -> None:
     lab = lab_with(tmp_path, function)
-    done = runner.invoke(app, ["lean", str(lab), "--rate", "2kpps", "--launches", "5", "--json"])
+    text = (lab / "lab.yml").read_text()
+    (lab / "lab.yml").write_text(text.replace("_s: 0.002", "_s: 0.3"))
+    done = runner.invoke(app, ["lean", str(lab), "--rate", f"{rate_kpps}kpps", "--launches", "5", "--json"])
     assert done.exit_code == 0, done.output
     found = json.loads(done.stdout)
     (mine, *_) = [one for one in found["areas"] if one["name"].startswith(area)]
     assert mine["tsc_cycles_per_packet"]["median"] > 0
     assert (
-        mine["tsc_cycles_per_packet"]["median"] / found["tsc_hz"] < 1 / 2000
+        mine["tsc_cycles_per_packet"]["median"] / found["tsc_hz"] < 1 / (1000 * rate_kpps)
     )  # no more than all of its time
     assert found["functions"][0]["node"] == "f1"
     assert [*run_root.iterdir()] == []
