@@ -51,8 +51,8 @@ def test_the_cpu_time_of_what_forwards_is_told_for_each_packet(
     found = json.loads(done.stdout)
     (mine, *_) = [one for one in found["areas"] if one["name"].startswith(area)]
     assert mine["tsc_cycles_per_packet"]["median"] > 0
-    assert (
-        mine["tsc_cycles_per_packet"]["median"] / found["tsc_hz"] < 1 / (1000 * rate_kpps)
+    assert mine["tsc_cycles_per_packet"]["median"] / found["tsc_hz"] < 1 / (
+        1000 * rate_kpps
     )  # no more than all of its time
     assert found["functions"][0]["node"] == "f1"
     assert [*run_root.iterdir()] == []
