@@ -7,7 +7,6 @@ import errno
 import fcntl
 import json
 import os
-import re
 import threading
 import time
 from collections.abc import Iterator
@@ -16,28 +15,17 @@ from typing import Any
 
 import pytest
 
-from weir import plan
 from weir.base.error import FabricError
 from weir.base.topology import Topology
 from weir.fabric import deployment
 from weir.fabric.deployment import clean_leftovers, deployments
 from weir.fabric.journal import VERSION, Journal
 from weir.fabric.lock import Lock
-from weir.lab import Lab
 from weir.plan import Step
 
-DEPLOYMENT = "small-1a2b3c4d"
+from .journalled import DEPLOYMENT, topology
 
-
-@pytest.fixture(autouse=True)
-def run_root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("WEIR_RUN_DIR", str(tmp_path / "weir"))
-    return tmp_path / "weir"
-
-
-def topology() -> Topology:
-    lab = Lab.model_validate({"weir": 1, "name": "small", "chain": "PVP", "technology": ["direct"]})
-    return plan.build_topology(lab, "direct", lab.chains()[0], DEPLOYMENT)
+pytestmark = pytest.mark.usefixtures("run_root")
 
 
 def announced(name: str) -> dict[str, object]:
@@ -270,67 +258,6 @@ def test_what_is_done_is_written_into_the_space_reserved_for_that(run_root: Path
 def test_space_is_reserved_before_anything_is_made() -> None:
     journal = Journal.begin(topology())
     assert journal.path.with_suffix(".lock").stat().st_blocks * 512 >= 64 * 1024
-
-
-def test_a_journal_of_another_version_is_named_and_left(run_root: Path) -> None:
-    Journal.begin(topology()).close()
-    path = run_root / f"{DEPLOYMENT}.journal"
-    heads: tuple[dict[str, object], ...] = ({"begin": {}}, {"journal": VERSION + 1, "new": []}, {})
-    for head in heads:
-        path.write_text(json.dumps(head) + "\n")
-        (found,) = deployments()
-        assert "another version of Weir" in str(found.unreadable())
-        assert clean_leftovers() == []
-        with pytest.raises(FabricError, match="another version of Weir"):
-            found.destroy()
-        assert path.exists()
-
-
-def test_a_step_that_only_another_version_knows_is_of_another_version(run_root: Path) -> None:
-    journal = Journal.begin(topology())
-    journal.write({"do": Step(kind="netns", name="a", params={}, text="", undo_text="").model_dump()})
-    journal.close()
-    path = run_root / f"{DEPLOYMENT}.journal"
-    path.write_text(re.sub(r'"kind": ?"netns"', '"kind": "newer"', path.read_text()))
-    (found,) = deployments()
-    assert found.state() == "unreadable"
-    assert "is of another version of Weir: this one knows no step 'newer'" in str(found.unreadable())
-    assert clean_leftovers() == []
-    with pytest.raises(FabricError, match="another version of Weir"):
-        found.destroy()
-    assert path.exists()
-
-
-def described_otherwise(path: Path) -> None:
-    """As a Weir does whose topology has a word more."""
-    head, *rest = path.read_text().splitlines()
-    document = json.loads(head)
-    document["begin"]["word_of_tomorrow"] = 1
-    path.write_text("\n".join([json.dumps(document), *rest, ""]))
-
-
-def test_what_another_version_describes_otherwise_is_named_and_can_be_taken_down(run_root: Path) -> None:
-    journal = Journal.begin(topology())
-    journal.write({"keep": True})
-    journal.close()
-    described_otherwise(run_root / f"{DEPLOYMENT}.journal")
-    (found,) = deployments()
-    assert found.state() == "kept"
-    why = str(found.unreadable())
-    assert why.startswith(
-        f"{DEPLOYMENT} was deployed by another version of Weir, which describes it otherwise"
-    )
-    assert why.endswith(f"take it down with `weir destroy {DEPLOYMENT}`")
-    with pytest.raises(FabricError, match="word_of_tomorrow"):
-        _ = found.topology
-    found.destroy()
-    assert deployments() == []
-
-
-def test_what_a_killed_other_version_left_is_taken_down(run_root: Path) -> None:
-    Journal.begin(topology()).close()
-    described_otherwise(run_root / f"{DEPLOYMENT}.journal")
-    assert clean_leftovers() == [DEPLOYMENT]
 
 
 def test_what_only_has_the_name_of_a_journal_hides_none(run_root: Path) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PFCP messages by Scapy, for C tests of ours: `python -m tests.packet.pfcp_vectors` writes them, as a header
+"""PFCP messages by Scapy, for C tests of ours: `python -m tests.packet.pfcp_vectors` writes them, as headers
 and as the inputs that fuzzing begins from."""
 
 from __future__ import annotations
@@ -40,7 +40,24 @@ from .pfcp_usage_messages import (
 )
 
 FOLDER = Path(__file__).resolve().parents[2] / "native" / "nf" / "upf" / "pfcp"
-HEADER = FOLDER / "vectors_test.h"
+HEADERS = {
+    "session_vectors_test.h": (
+        "heartbeat", "association_setup", "association_release", "establishment", "handover",
+        "without_downlink", "deletion", "other_ue", "third_ue", "teid_of_the_smf", "buffering",
+        "idle_from_the_beginning",
+    ),
+    "flow_vectors_test.h": (
+        "bearers", "both_versions", "prefix_alone", "a_rule_a_version", "web_goes_first", "one_flow_again",
+    ),
+    "usage_vectors_test.h": ("metered", "limited", "granted", "usage_reported", "report_taken"),
+    "refused_vectors_test.h": (
+        "no_node_id", "no_f_seid", "no_far", "no_precedence", "no_source_interface", "no_gate_status",
+    ),
+    "response_vectors_test.h": (
+        "heartbeat_response", "association_setup_response", "establishment_response", "refusal",
+    ),
+}  # fmt: skip
+"""Messages that tests in C use, by header."""
 CORPUS = FOLDER / "pfcp_fuzz_corpus"
 TALKS = FOLDER / "agent_fuzz_corpus"
 
@@ -175,20 +192,20 @@ def _talk(*sent: bytes) -> bytes:
     return b"".join(_datagram(0, one) for one in sent)
 
 
-def text() -> str:
-    """The header of C."""
+def text(header: str) -> str:
+    """One header of C."""
     lines = [
         "/* SPDX-License-Identifier: Apache-2.0 */",
         "/* PFCP messages as Scapy writes them: python -m tests.packet.pfcp_vectors */",
         "#include <stdint.h>",
         "",
-        '#include "read.h"',
-        "",
-        "#define SPAN(message) ((struct pfcp_span){.at = (message), .bytes = sizeof(message)})",
+        '#include "span_test.h"',
         "",
         "/* clang-format off */",
     ]
-    for name, message in {**requests(), **responses()}.items():
+    known = {**requests(), **responses()}
+    for name in HEADERS[header]:
+        message = known[name]
         lines += ["", f"static const uint8_t {name}[] = {{"]
         for at in range(0, len(message), 14):
             lines.append("\t" + " ".join(f"0x{byte:02x}," for byte in message[at : at + 14]))
@@ -197,8 +214,9 @@ def text() -> str:
 
 
 def main() -> None:
-    """Writes the header and the corpus."""
-    HEADER.write_text(text(), encoding="ascii")
+    """Writes the headers and the corpus."""
+    for header in HEADERS:
+        (FOLDER / header).write_text(text(header), encoding="ascii")
     CORPUS.mkdir(exist_ok=True)
     for name, message in requests().items():
         (CORPUS / name).write_bytes(message)

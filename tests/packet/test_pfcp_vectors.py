@@ -6,11 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+import pytest
+
 from . import pfcp_vectors
 
 
-def test_the_messages_of_c_tests_are_as_scapy_writes_them() -> None:
-    assert pfcp_vectors.HEADER.read_text(encoding="ascii") == pfcp_vectors.text()
+@pytest.mark.parametrize("header", pfcp_vectors.HEADERS)
+def test_the_messages_of_c_tests_are_as_scapy_writes_them(header: str) -> None:
+    assert (pfcp_vectors.FOLDER / header).read_text(encoding="ascii") == pfcp_vectors.text(header)
 
 
 def contents(folder: Path, names: Iterable[str]) -> dict[str, bytes]:

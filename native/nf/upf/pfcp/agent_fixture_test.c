@@ -9,7 +9,8 @@
 #include "testing/packet.h"
 #include "agent_fixture_test.h"
 #include "state.h"
-#include "vectors_test.h"
+#include "response_vectors_test.h"
+#include "session_vectors_test.h"
 
 extern const struct weir_nf weir_nf_upf;
 

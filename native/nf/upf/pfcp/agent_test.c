@@ -11,7 +11,9 @@
 
 #include "testing/eal.h"
 #include "agent_fixture_test.h"
-#include "vectors_test.h"
+#include "flow_vectors_test.h"
+#include "refused_vectors_test.h"
+#include "session_vectors_test.h"
 
 #define STRANGER ((struct pfcp_peer){.ip = RTE_BE32(0xc00002fe), .port = 8805})
 

@@ -11,7 +11,8 @@
 
 #include "testing/eal.h"
 #include "agent_fixture_test.h"
-#include "vectors_test.h"
+#include "flow_vectors_test.h"
+#include "session_vectors_test.h"
 
 static void
 filters_are_read_with_the_rule_that_they_are_of(void **state)

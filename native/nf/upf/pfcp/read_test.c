@@ -9,7 +9,9 @@
 #include <cmocka.h>
 
 #include "request.h"
-#include "vectors_test.h"
+#include "refused_vectors_test.h"
+#include "response_vectors_test.h"
+#include "session_vectors_test.h"
 
 static struct pfcp_request
 read_whole(struct pfcp_span message)

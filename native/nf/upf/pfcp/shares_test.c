@@ -11,7 +11,8 @@
 #include "testing/eal.h"
 #include "agent_fixture_test.h"
 #include "state.h"
-#include "vectors_test.h"
+#include "session_vectors_test.h"
+#include "usage_vectors_test.h"
 
 #define DEAF ((struct pfcp_peer){.ip = RTE_BE32(0xc0000266), .port = 8805})
 #define DEAFS_SESSIONS (PFCP_REPORTS_MAX + 200)

@@ -12,7 +12,8 @@
 #include "testing/eal.h"
 #include "agent_fixture_test.h"
 #include "state.h"
-#include "vectors_test.h"
+#include "session_vectors_test.h"
+#include "usage_vectors_test.h"
 
 /* In a report: the last octet of the first rule's number, its triggers, and its volume of both
  * directions. */

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "vectors_test.h"
+#include "response_vectors_test.h"
 #include "write.h"
 
 static void
