@@ -202,7 +202,8 @@ class Database:
         """Whose errors are StoreError; `writing`: committed when the body ends, or nothing of it is."""
         with self._unchanged(), explained(self.name), Session(self._engine) as session:
             if writing:
-                self._reached()
+                if not is_file(self._engine.url):
+                    self._reached()
                 with session.begin():
                     if self._engine.dialect.name == "sqlite":  # what it reads is so until it has written
                         session.connection().exec_driver_sql("BEGIN IMMEDIATE")
@@ -212,7 +213,7 @@ class Database:
 
     def _reached(self) -> None:
         """Waits for a server that is away for a moment, as long as nothing of the session is done."""
-        deadline = time.monotonic() + (0.0 if is_file(self._engine.url) else AWAY_S)
+        deadline = time.monotonic() + AWAY_S
         while True:
             try:
                 self._engine.connect().close()

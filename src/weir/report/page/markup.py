@@ -36,7 +36,9 @@ def join(children: Child) -> Markup:
     if children is None:
         return Markup()
     if isinstance(children, str):
-        return escape(children.translate(_CONTROLS)) if not isinstance(children, Markup) else children
+        if isinstance(children, Markup):
+            return children
+        return escape(children if children.isprintable() else children.translate(_CONTROLS))
     return Markup().join(join(child) for child in children)
 
 
