@@ -68,8 +68,9 @@ def _run(run: RunSummary) -> Sequence[str]:
         run.lab,
         run.started_at,
         run.host or "-",
-        "quick" if run.quick else "full",
-        f"{counted(run.cases, 'case')}, {counted(run.trials, 'trial')}",
+        "soak" if run.intervals else "quick" if run.quick else "full",
+        f"{counted(run.cases, 'case')}, "
+        + (counted(run.intervals, "interval") if run.intervals else counted(run.trials, "trial")),
         run.campaign or "",
         ",".join(run.tags),
         ended(run),
@@ -90,8 +91,8 @@ def ended(run: RunSummary) -> str:
 
 _UNFINISHED = {
     "measured": "still measured",
-    "killed": "killed",
-    "unknown": "not finished: still measured, or killed",
+    "killed": "broke off",
+    "unknown": "not finished: still measured, or broke off",
 }
 
 

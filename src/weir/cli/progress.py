@@ -64,8 +64,9 @@ class Progress:
         self._said_s = self._clock()
 
     def planned(self, cases: int, budget_s: float | None = None) -> None:
-        """A run of so many begins, each round's counted by itself, and perhaps with a limit."""
-        self._cases = cases
+        """So many begin, each round's counted by itself, and perhaps with a limit: of a run, and of what is
+        measured again in the end."""
+        self._cases, self._finished = cases, 0
         self._until_s = None if budget_s is None else self._clock() + budget_s
         self._began_s = self._last_s = self._clock()
 
@@ -137,9 +138,8 @@ class Progress:
         return f"{before}{self._setup}, still at {self._what} ({trials}{of_no_use})"
 
     def _place(self, number: int) -> str:
-        """ "3/32, ~5 min left": no estimate before the first is finished; nothing of those that are measured
-        again in the end. The case under way takes as long as those before it, or a little longer than it took
-        so far."""
+        """ "3/32, ~5 min left": no estimate before the first is finished; nothing of what nobody planned. The
+        case under way takes as long as those before it, or a little longer than it took so far."""
         if number > self._cases:
             return ""
         said = f"{number}/{self._cases}"
@@ -150,7 +150,7 @@ class Progress:
         this_s = max(each_s - (self._clock() - self._last_s), LONGER_SHARE * each_s)
         left_s = (left - 1) * each_s + this_s
         if self._until_s is not None and self._until_s < self._clock() + left_s:
-            return f"{said}, the budget ends in ~{rough(self._until_s - self._clock())}"
+            return f"{said}, time is up in ~{rough(self._until_s - self._clock())}"
         return f"{said}, ~{rough(left_s)} left"
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from weir import fabric, plan
 from weir.base.error import ChainError
 from weir.base.topology import Topology
+from weir.base.words import counted
 from weir.fabric import stop_signals
 from weir.fabric.host.reading import facts
 from weir.host.facts import shortfalls
@@ -161,14 +162,14 @@ class Campaign:
             worse = [visited for visited in order if visited.worse()]
             if not worse:
                 return
+            cases = sum(len(visited.worse()) for visited in worse)
+            self._progress.say(f"{counted(cases, 'case')} again: the machine was in a worse state")
+            self._progress.planned(cases, until - time.monotonic())
             for visited in worse:
                 key = visited.way.name, visited.chain.name
                 if time.monotonic() >= until or not self._budget.fits(key):
                     return
                 stop_signals.check()
-                self._progress.say(
-                    f"{visited.setup.name} {visited.setup.chain}: again, the machine was in a worse state"
-                )
                 frames, again = frozenset(visited.worse()), self._lab.measure.rounds
                 self._visit(visited.way, visited.chain, ", again", frames, again)
 

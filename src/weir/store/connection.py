@@ -118,6 +118,18 @@ def stamp(location: str | Path | None) -> tuple[int, ...]:
     return tuple(found)
 
 
+def identity(location: str | Path) -> tuple[int, int] | None:
+    """Another one once another file is there, and none of a server; (0, 0): the file is not there."""
+    url = url_of(location)
+    if not is_file(url):
+        return None
+    try:
+        known = Path(str(url.database)).stat()
+    except OSError:
+        return 0, 0
+    return known.st_dev, known.st_ino
+
+
 def _made(url: URL) -> URL:
     """Its file is there, and the user's; SQLite fills it. OSError."""
     path = Path(str(url.database))

@@ -34,6 +34,7 @@ from weir.store.connection import (
     default_location,
     engine_of,
     explained,
+    identity,
     is_file,
     may_change,
     no_room,
@@ -184,6 +185,7 @@ class Database:
         self._engine, self.name = open_database(location, reading=reading, changing=changing, making=making)
         self._immutable = IMMUTABLE in self._engine.url.query
         self._location = location
+        self._file = None if reading else identity(location)
 
     def __enter__(self) -> Self:
         return self
@@ -202,8 +204,13 @@ class Database:
         """Whose errors are StoreError; `writing`: committed when the body ends, or nothing of it is."""
         with self._unchanged(), explained(self.name), Session(self._engine) as session:
             if writing:
-                if not is_file(self._engine.url):
+                if self._file is None:
                     self._reached()
+                elif identity(self._location) != self._file:
+                    raise StoreError(
+                        f"{self.name}: its file was removed, or another put in its place, while it was in"
+                        " use; what was stored went with it: measure it again, and leave the file meanwhile"
+                    )
                 with session.begin():
                     if self._engine.dialect.name == "sqlite":  # what it reads is so until it has written
                         session.connection().exec_driver_sql("BEGIN IMMEDIATE")

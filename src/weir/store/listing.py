@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import Select, and_, func, select
 from sqlalchemy.orm import Session, aliased
 
 from weir.results.upgrades import RESULT_VERSION
 from weir.store.database import Database
 from weir.store.selection import Selection
-from weir.store.tables import CaseRow, RunRow, SetupRow, TagRow, TrialFactRow
+from weir.store.tables import CaseRow, IntervalRow, RunRow, SetupRow, TagRow, TrialFactRow
 from weir.store.writer import Unfinished, state_of
 
 ALL = Selection()
@@ -43,6 +43,8 @@ class RunSummary:
     """Version that measured."""
     cases: int
     trials: int
+    intervals: int
+    """Of a soak; 0 of every other run."""
     tags: tuple[str, ...] = ()
     unreadable: str | None = None
     """Why this Weir cannot read the run."""
@@ -125,18 +127,29 @@ def runs(
         of_tags = select(TagRow.run, TagRow.tag).join(RunRow, RunRow.number == TagRow.run)
         for run, tag in session.execute(of_tags.where(wanted.of_runs()).order_by(TagRow.tag)):
             tags.setdefault(run, []).append(tag)
-        of_cases = (
-            select(SetupRow.run, func.count(CaseRow.number.distinct()), func.count(TrialFactRow.trial))
-            .join(RunRow, RunRow.number == SetupRow.run)
-            .join(CaseRow, CaseRow.setup == SetupRow.number)
-            .join(TrialFactRow, TrialFactRow.case == CaseRow.number, isouter=True)
-            .where(wanted.of_runs())
-            .group_by(SetupRow.run)
-        )
+        listed = wanted.of_runs()
         if limit is not None:
-            of_cases = of_cases.where(SetupRow.run.in_([row.number for row in rows]))
-        counted = {run: (cases, trials) for run, cases, trials in session.execute(of_cases)}
-        return [_summary(row, counted.get(row.number, (0, 0)), tags.get(row.number, ())) for row in rows]
+            listed = and_(listed, RunRow.number.in_([row.number for row in rows]))
+        cases, its = CaseRow.number.distinct(), TrialFactRow
+        counts = (
+            _counts(session, select(SetupRow.run, func.count(cases)), listed),
+            _counts(session, select(SetupRow.run, func.count(its.trial)), listed, its),
+            _counts(session, select(SetupRow.run, func.count(IntervalRow.number)), listed, IntervalRow),
+        )
+        return [
+            _summary(row, [of.get(row.number, 0) for of in counts], tags.get(row.number, ())) for row in rows
+        ]
+
+
+def _counts(
+    session: Session, counted: Select[int, int], listed: Any, of: Any = None
+) -> dict[int, int]:
+    """By the number of a run: of its cases, or of what these have."""
+    joined = counted.join(RunRow, RunRow.number == SetupRow.run)
+    joined = joined.join(CaseRow, CaseRow.setup == SetupRow.number)
+    if of is not None:
+        joined = joined.join(of, of.case == CaseRow.number)
+    return dict(session.execute(joined.where(listed).group_by(SetupRow.run)).all())
 
 
 def trials(store: Database, wanted: Selection = ALL, limit: int | None = None) -> list[TrialSummary]:
@@ -192,7 +205,7 @@ def _rows(session: Session, wanted: Selection, limit: int | None, skipped: int =
     return fitting[:limit]
 
 
-def _summary(row: Any, counted: tuple[int, int], tags: Sequence[str]) -> RunSummary:
+def _summary(row: Any, counted: Sequence[int], tags: Sequence[str]) -> RunSummary:
     unreadable = None
     if row.version is None:
         unreadable = "its document is damaged"
@@ -212,6 +225,7 @@ def _summary(row: Any, counted: tuple[int, int], tags: Sequence[str]) -> RunSumm
         weir=row.weir or "",
         cases=counted[0],
         trials=counted[1],
+        intervals=counted[2],
         tags=tuple(tags),
         unreadable=unreadable,
         unfinished=state_of(row),

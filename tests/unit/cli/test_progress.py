@@ -108,6 +108,14 @@ def test_after_three_such_cases_in_a_row_it_is_said_once_that_the_run_may_be_end
     assert watched.said().count(hint) == 1
 
 
+def test_what_is_measured_again_in_the_end_is_counted_by_itself_within_its_time() -> None:
+    one = Watched()
+    one.progress.skipped(31)
+    assert one.finish().startswith("[1/1] ")
+    one.progress.planned(4, budget_s=25.0)
+    assert one.finish(took_s=10.0).startswith("[1/4, time is up in ~20 s] ")
+
+
 def test_in_a_file_a_line_stays_a_line() -> None:
     one = Watched()
     one.progress.say("word " * 100)

@@ -16,12 +16,13 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.report.synthetic import result
+from tests.unit.procedures.soak.looks import run as soak_run
 from weir.cli import exits
 from weir.cli.exits import CommandError
 from weir.cli.main import app
 from weir.cli.selecting import moment_s
 from weir.results.campaign import CampaignRecord, LeftOutRounds
-from weir.results.result import Result
+from weir.results.result import Case, Result
 from weir.store.connection import StoreError
 from weir.store.exchange import ImportFileError, read_import
 from weir.store.rows import add_run
@@ -83,6 +84,22 @@ def test_the_list_has_a_line_for_each_run_newest_first(store: str) -> None:
     assert second.split()[2] == "2026-02-02T02:04:05Z"
     assert second.split()[-2:] == ["v1", "interrupted"]
     assert "baseline,v1" in third
+
+
+def test_a_soak_is_listed_as_one_with_its_intervals(store: str) -> None:
+    seen = soak_run()
+    for _ in range(3):
+        seen.pass_by(delay_us=10)
+    soaked = made("soak-1", "2026-04-02T03:04:05Z", "switching", "beta")
+    del soaked.setups[1:]
+    soaked.setups[0].cases[0] = Case(frame="64", mean_frame_bytes=64, soak=seen.recorder.soak)
+    with Store(store) as database, database.session(writing=True) as session:
+        add_run(session, soaked, [])
+    newest, *_ = said("ls", store=store).splitlines()
+    assert newest.split()[4:8] == ["soak", "1", "case,", "3"]
+    assert "intervals" in newest
+    runs = json.loads(said("ls", "--json", "--limit", "2", store=store))
+    assert [(one["intervals"], one["trials"] > 0) for one in runs] == [(3, False), (0, True)]
 
 
 def test_a_run_that_its_budget_ended_is_marked_by_how_much_it_left_out(store: str) -> None:

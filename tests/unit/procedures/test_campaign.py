@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -11,6 +12,7 @@ from weir.fabric import Refusal
 from weir.lab import Lab, load_lab
 from weir.measure.one_case import Event
 from weir.procedures import campaign, driver
+from weir.procedures.rounds import MeasuredSetup
 from weir.results.result import Case
 from weir.store.store import Store
 
@@ -30,8 +32,11 @@ class Told:
     def __init__(self) -> None:
         self.setups: list[str] = []
         self.counts: list[tuple[str, int]] = []
+        self.said: list[str] = []
 
-    def say(self, text: str) -> None: ...
+    def say(self, text: str) -> None:
+        self.said.append(text)
+
     def event(self, event: Event) -> None: ...
     def case(self, case: Case) -> None: ...
 
@@ -66,3 +71,26 @@ def test_each_round_is_named_and_what_is_refused_is_not_waited_for(
         "direct PVP, round 2",
     ]
     assert told.counts == [("planned", 8), *[("skipped", 2)] * 4]
+
+
+def test_what_is_measured_again_is_counted_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    worse = iter([["64", "1518"], ["64"], []])
+    visited = Mock(spec=MeasuredSetup, way=Mock(), chain=Mock(), setup=Mock(), rounds={})
+    told, now = Told(), ["64"]
+
+    def visit(*_: object) -> None:
+        now[:] = next(worse)
+
+    now[:] = next(worse)
+    visited.worse.side_effect = lambda: list(now)
+    monkeypatch.setattr(campaign.Campaign, "_visit", visit)
+    with Store(str(tmp_path / "results.db")) as store:
+        one = campaign.Campaign(lab(tmp_path), quick=True, store=store, progress=told)
+        one._kept = Mock()
+        one._visited = {("direct", "PVP"): visited}
+        one._revisit()
+    assert told.counts == [("planned", 2), ("planned", 1)]
+    assert told.said == [
+        "2 cases again: the machine was in a worse state",
+        "1 case again: the machine was in a worse state",
+    ]

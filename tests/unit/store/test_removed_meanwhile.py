@@ -98,6 +98,21 @@ def test_who_measures_a_run_that_was_removed_is_told_and_writes_to_no_other(
     assert (store.load("imported") if successor else None) == before
 
 
+@pytest.mark.parametrize("successor", [False, True])
+def test_who_measures_into_a_file_that_was_removed_is_told(path: Path, successor: bool) -> None:
+    """SQLite goes on writing to a file that has no name any more, and says nothing."""
+    with Store(path) as measuring:
+        measuring.begin(run("measured"))
+        number = measuring.add_setup("measured", setup())
+        path.rename(path.with_name("moved.db"))
+        if successor:
+            Store(path).begin(run("other"))
+        with pytest.raises(StoreError, match="its file was removed, or another put in its place"):
+            measuring.add_case(number, case("64"))
+    assert path.exists() == successor
+    assert not successor or listed(Store(path, reading=True)) == ["other"]
+
+
 REMOVES = (
     "import sys\n"
     "from weir.store import editing\n"
