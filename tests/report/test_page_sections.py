@@ -37,6 +37,15 @@ def test_every_section_of_the_bar_is_there_and_none_is_without_numbers() -> None
             assert "ot measured" not in body, name
 
 
+def test_commands_in_sentences_stand_as_code_and_no_backtick_is_seen() -> None:
+    """What a search finds in a page's own words; those of its script and of the lab are no sentences."""
+    for made in (disturbed(), latency_run(), migrated(), measured()):
+        words = re.sub(r"<(script|style|pre)\b.*?</\1>", "", report.render(made, "html"), flags=re.DOTALL)
+        assert "`" not in words
+    assert "<code>weir report -f percentiles</code>" in report.render(latency_run(), "html")
+    assert "<code>weir" in report.render(disturbed(), "html")
+
+
 def test_a_run_that_only_measured_delays_has_no_section_of_throughput() -> None:
     assert list(sections_of(report.render(latency_run(), "html"))) == [
         "latency",

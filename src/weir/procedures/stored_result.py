@@ -1,27 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The result of a run that begins now, and how it gets into the store as it is measured: of a campaign, and
-of a single case."""
+"""The result of a run that begins now, and how that of a campaign gets into the store as it is measured."""
 
 from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Protocol
 
 from weir import __version__, fabric
 from weir.base.record import spec_sha256
 from weir.base.started import boot_id
-from weir.fabric import stop_signals
 from weir.lab import Lab
-from weir.lab.frames import mean_frame_bytes
 from weir.measure.machine_state import MachineState
 from weir.measure.one_case import Event
 from weir.measure.reductions import reductions
-from weir.procedures.driver import RunningChain, take_down_leftovers
+from weir.procedures.driver import RunningChain
 from weir.procedures.order import Asked
 from weir.procedures.rounds import MeasuredSetup
 from weir.results.campaign import CampaignRecord, LeftOutRounds
@@ -195,49 +190,3 @@ def _state(store: RunStore) -> MachineState:
 def now() -> str:
     """As results have it: RFC 3339, UTC."""
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-@dataclass(frozen=True)
-class StoredCase:
-    """What the run fills in."""
-
-    store: Store
-    result: Result
-    setup: Setup
-    case: Case
-    place: int
-    """The setup's, as the store gave it."""
-
-    @classmethod
-    def begun(
-        cls, store: Store, result: Result, *, technology: str, variant: str | None, chain: str, frame: str
-    ) -> StoredCase:
-        """Of a run that the store does not know yet; its case is stored when it is measured."""
-        setup = Setup(technology=technology, variant=variant, chain=chain, datapath="none")
-        case = Case(frame=frame, mean_frame_bytes=mean_frame_bytes(frame))
-        store.begin(result)
-        place = store.add_setup(result.id, setup)
-        result.setups.append(setup)
-        setup.cases.append(case)
-        return cls(store, result, setup, case, place)
-
-    @contextmanager
-    def measured(self, say: Callable[[str], None]) -> Iterator[None]:
-        """The body measures; however it ends, what is there is stored then. Ctrl-C ends it, and is marked.
-
-        What a killed run had left is taken down first.
-        """
-        began = time.monotonic()
-        with stop_signals.held():
-            take_down_leftovers(say)
-            try:
-                yield
-            except KeyboardInterrupt:
-                self.result.interrupted = True
-                stop_signals.discard()
-            finally:
-                self.result.seconds = round(self.result.seconds + time.monotonic() - began, 1)
-                self.result.finished_at = now()
-                self.store.update_setup(self.place, self.setup)
-                self.store.add_case(self.place, self.case)
-                self.store.update(self.result)

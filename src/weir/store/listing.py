@@ -141,9 +141,7 @@ def runs(
         ]
 
 
-def _counts(
-    session: Session, counted: Select[int, int], listed: Any, of: Any = None
-) -> dict[int, int]:
+def _counts(session: Session, counted: Select[int, int], listed: Any, of: Any = None) -> dict[int, int]:
     """By the number of a run: of its cases, or of what these have."""
     joined = counted.join(RunRow, RunRow.number == SetupRow.run)
     joined = joined.join(CaseRow, CaseRow.setup == SetupRow.number)

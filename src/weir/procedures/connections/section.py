@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from weir.report import blocks, numbers
-from weir.report.page.markup import Child, sheet, tag
+from weir.report.page.markup import Child, sentences, sheet
 from weir.report.sections import (
     HOW_TO_READ,
     TESTER_ALONE,
@@ -231,11 +231,10 @@ def notes(result: Result) -> Iterator[Note]:
 def page(result: Result) -> Iterator[PagePart]:
     """Both tables."""
     if rows(result):
-        remarks = [tag("li", one) for one in _remarks(result)]
         content: tuple[Child, ...] = (
             sheet("What was found", HEAD, lines(result), WORDS),
             sheet("Every connection", LEDGER_HEAD, ledger_lines(result), WORDS),
-            tag("ul", remarks, class_="plain why") if remarks else None,
+            sentences(_remarks(result), "plain why"),
         )
         yield PagePart("Connections", "Connections", " ".join(MEANING), content)
 

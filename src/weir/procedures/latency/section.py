@@ -38,7 +38,7 @@ from weir.procedures.latency.section_rows import (
 from weir.report import blocks, summary
 from weir.report.page.chart_axes import Axis
 from weir.report.page.line_chart import Line, line_chart
-from weir.report.page.markup import needs_script, sheet, tag
+from weir.report.page.markup import needs_script, sentence, sentences, sheet, tag
 from weir.report.sections import HOW_TO_READ, TESTER_ALONE, Note, PagePart, PlainTable, Section
 from weir.results.result import Latency, Outcome, Result
 
@@ -201,7 +201,7 @@ def by_percentile(result: Result) -> Markup | None:
     return tag(
         "div",
         tag("h3", "Latency by percentile"),
-        tag("p", PERCENTILES, class_="dim"),
+        tag("p", sentence(PERCENTILES), class_="dim"),
         tag("div", class_="plots wide", id="percentile-plots"),
         tag("p", id="percentile-left", class_="dim"),
         needs_script("These plots"),
@@ -228,7 +228,7 @@ def plain_tables(result: Result) -> Iterator[PlainTable]:
 
 
 def _with_note(table: PlainTable) -> Markup:
-    note = tag("p", table.note, class_="dim") if table.note else None
+    note = tag("p", sentence(table.note), class_="dim") if table.note else None
     return tag("div", sheet(table.title, table.head, table.lines, table.words), note)
 
 
@@ -263,7 +263,7 @@ def tuned(result: Result) -> Markup | None:
         "div",
         sheet("Each key of the host", ("key", *hosts), lines, 1 + len(hosts)) if lines else None,
         tag("h3", "What this machine cannot show") if said else None,
-        tag("ul", [tag("li", sentence) for sentence in said], class_="plain") if said else None,
+        sentences(said),
     )
 
 

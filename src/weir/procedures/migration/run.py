@@ -21,7 +21,8 @@ from weir.measure.trial import TrialRunner
 from weir.procedures.driver import RunningChain, planned, refusal, running
 from weir.procedures.migration.course import Course, wait_for_primaries
 from weir.procedures.migration.phases import phases
-from weir.procedures.stored_result import Progress, StoredCase, new_result
+from weir.procedures.stored_case import StoredCase
+from weir.procedures.stored_result import Progress, new_result
 from weir.protocol.tester import LookingTester
 from weir.results.migration import Migration, QemuFigures
 from weir.results.result import Case, Result, Setup

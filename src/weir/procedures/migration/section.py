@@ -13,7 +13,7 @@ from rich.text import Text
 
 from weir.base.si import MS_PER_S
 from weir.report import blocks, numbers
-from weir.report.page.markup import sheet, tag
+from weir.report.page.markup import sentences, sheet, tag
 from weir.report.sections import PagePart, PlainTable, Section
 from weir.results.migration import Migration
 from weir.results.result import Case, Result, Setup
@@ -130,13 +130,12 @@ def parts(result: Result) -> Iterator[PagePart]:
 
 def _one(row: MigrationRow) -> Markup:
     pairs = [tag("div", tag("dt", name), tag("dd", value)) for name, value in facts(row)]
-    faults = [tag("li", sentence) for sentence in row.migration.faults]
     phases = lines(row.migration)
     return tag(
         "div",
         tag("h3", row.title),
         tag("dl", pairs, class_="facts"),
-        tag("ul", faults, class_="plain why") if faults else None,
+        sentences(row.migration.faults, "plain why"),
         sheet("What the traffic saw", HEAD, phases, WORDS) if phases else None,
         tag("p", MEANING, class_="dim"),
     )

@@ -15,7 +15,7 @@ from weir.procedures.rfc2544 import section_rows
 from weir.report import Format, doubts, summary
 from weir.report.page.chart_axes import Axis
 from weir.report.page.line_chart import Line, line_chart
-from weir.report.page.markup import sheet, tag
+from weir.report.page.markup import sentence, sentences, sheet, tag
 from weir.report.sections import PagePart, PlainTable, Section
 from weir.results.result import Result
 
@@ -86,8 +86,8 @@ def parts(result: Result) -> Iterator[PagePart]:
         if figure is not None
     ]
     sheets = [
-        [sheet(table.title, table.head, table.lines, table.words), tag("p", table.note, class_="dim")]
-        for table in section_rows.tables(result)
+        [sheet(one.title, one.head, one.lines, one.words), tag("p", sentence(one.note), class_="dim")]
+        for one in section_rows.tables(result)
     ]
     yield PagePart(
         "Procedures",
@@ -151,8 +151,8 @@ def _deviations(result: Result) -> Markup:
     ]
     if not lines:
         return tag("p", "Everything was as the RFCs ask.")
-    said = [sentence for sentence in section_rows.remarks(result) if sentence not in doubts.sentences(result)]
-    notes = tag("ul", [tag("li", sentence) for sentence in said], class_="plain") if said else None
+    doubted = doubts.sentences(result)
+    notes = sentences(one for one in section_rows.remarks(result) if one not in doubted)
     title = "Not as the RFCs ask"
     return tag("div", notes, sheet(title, ("clause", "asked", "here", "where"), lines, 4, wrap=True))
 

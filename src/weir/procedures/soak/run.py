@@ -22,7 +22,8 @@ from weir.measure.tester import ANNOUNCE_FRAMES, arrival_clocks
 from weir.procedures.driver import RunningChain, new_id, planned, refusal, running, take_down_leftovers
 from weir.procedures.outputs import OutputKeeper, ReportFolder
 from weir.procedures.soak.segment import SoakRun, SoakWatcher, settle_s, soak_of, warm_up
-from weir.procedures.stored_result import StoredCase, new_result
+from weir.procedures.stored_case import StoredCase
+from weir.procedures.stored_result import new_result
 from weir.results.result import Case, Ceiling, Result, Setup
 from weir.results.soak import Soak, SoakStep
 from weir.store.store import Store

@@ -15,7 +15,7 @@ from rich.text import Text
 from weir.procedures.soak import section_rows
 from weir.procedures.soak.section_rows import SoakRow
 from weir.report import blocks, summary
-from weir.report.page.markup import needs_script, sheet, tag
+from weir.report.page.markup import needs_script, sentence, sentences, sheet, tag
 from weir.report.sections import Cell, CsvTable, PagePart, PlainTable, Section
 from weir.results.result import Result
 from weir.results.soak import SoakInterval, SoakStream
@@ -162,17 +162,16 @@ def _away(row: SoakRow) -> PlainTable:
 def _one(row: SoakRow, index: int) -> Markup:
     title = f"{row.setup.technology} {row.setup.chain}, frame {summary.frame_label(row.case.frame)}"
     facts = [tag("div", tag("dt", name), tag("dd", value)) for name, value in section_rows.facts(row.soak)]
-    remarks = [tag("li", sentence) for sentence in section_rows.remarks(row)]
     return tag(
         "div",
         tag("h3", title),
         tag("dl", facts, class_="facts"),
-        tag("ul", remarks, class_="plain why") if remarks else None,
+        sentences(section_rows.remarks(row), "plain why"),
         tag("div", class_="rows soak-plots", data_soak=index),
         tag("ul", class_="keys soak-keys"),
         needs_script("These plots"),
         *(
-            [sheet(one.title, one.head, one.lines, one.words), tag("p", one.note, class_="dim")]
+            [sheet(one.title, one.head, one.lines, one.words), tag("p", sentence(one.note), class_="dim")]
             for one in (_steps(row), _prefixes(row), _away(row))
             if one.lines
         ),

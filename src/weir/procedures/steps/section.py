@@ -15,7 +15,7 @@ from weir.procedures.steps.section_gains import Cost, Ladder, Step, ladders
 from weir.report import blocks, numbers, rates, summary
 from weir.report.page.bar_chart import Bar, Group, bar_chart
 from weir.report.page.chart_axes import Axis
-from weir.report.page.markup import sheet, tag
+from weir.report.page.markup import sentence, sheet, tag
 from weir.report.rates import NoRatio, Ratio
 from weir.report.sections import HOW_TO_READ, Cell, CsvTable, Note, PagePart, PlainTable, Section
 from weir.results.result import Result
@@ -140,7 +140,7 @@ def parts(result: Result) -> Iterator[PagePart]:
             (
                 tag("div", charts, class_="charts") if charts else None,
                 sheet(TITLE, table.head, table.lines, table.words, wrap=True),
-                tag("p", table.note, class_="dim"),
+                tag("p", sentence(table.note), class_="dim"),
             ),
         )
 

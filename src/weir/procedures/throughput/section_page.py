@@ -10,7 +10,7 @@ from typing import Any
 from markupsafe import Markup
 
 from weir.report import legend, numbers, rates, summary
-from weir.report.page.markup import Child, needs_script, tag
+from weir.report.page.markup import Child, needs_script, sentences, tag
 from weir.report.rates import FLAGS
 from weir.report.sections import PagePart
 from weir.results.result import Case, Result, Setup
@@ -252,5 +252,5 @@ def _legend(result: Result) -> Markup:
     flags = [
         tag("div", tag("dt", letter), tag("dd", text)) for letter, text in legend.flags_used(result).items()
     ]
-    words = tag("ul", [tag("li", sentence) for sentence in legend.sentences(result)], class_="plain")
+    words = sentences(legend.sentences(result))
     return tag("div", words, tag("dl", flags) if flags else None, class_="legend")

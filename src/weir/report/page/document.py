@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from weir.report import Format, doubts, noise, summary
 from weir.report.page import asset, cases, drawn, joined, packed, policy
-from weir.report.page.markup import needs_script, raw, sheet, tag
+from weir.report.page.markup import needs_script, raw, sentence, sentences, sheet, tag
 from weir.report.page.topology_picture import pictures
 from weir.report.sections import PagePart, executive_summary, kind, leading
 from weir.results.result import Result
@@ -151,7 +151,9 @@ def _basis(result: Result) -> Iterator[PagePart]:
 def section(part: PagePart) -> Markup:
     """With its title and words beside it."""
     place = part.name.lower()
-    side = tag("div", tag("h2", part.title, id=f"{place}-title"), tag("p", part.words), class_="side")
+    side = tag(
+        "div", tag("h2", part.title, id=f"{place}-title"), tag("p", sentence(part.words)), class_="side"
+    )
     return tag(
         "section", side, tag("div", part.content, class_="body"), id=place, aria_labelledby=f"{place}-title"
     )
@@ -196,22 +198,18 @@ def _time(rfc3339: str) -> str:
 def headline(result: Result) -> Markup | None:
     """Where the numbers say little: above all else, and never folded."""
     said = noise.headline(result)
-    return tag("p", said, class_="headline", role="note") if said is not None else None
+    return tag("p", sentence(said), class_="headline", role="note") if said is not None else None
 
 
 def short(result: Result) -> Markup | None:
     """The executive summary."""
-    # What stands between backticks is a command.
-    items = [
-        tag("li", [tag("code", part) if at % 2 else part for at, part in enumerate(sentence.split("`"))])
-        for sentence in executive_summary(result)
-    ]
-    return tag("section", tag("h2", "Summary"), tag("ul", items), class_="short") if items else None
+    said = sentences(executive_summary(result), class_=None)
+    return tag("section", tag("h2", "Summary"), said, class_="short") if said is not None else None
 
 
 def notices(result: Result) -> Markup | None:
     """What changes how the numbers are to be read, before any number. A long list of one kind is folded."""
-    groups = [_group(title, sentences) for title, sentences in _notices(result) if sentences]
+    groups = [_group(title, said) for title, said in _notices(result) if said]
     return tag("div", groups, class_="notices", role="note", aria_label="Read this first") if groups else None
 
 
@@ -228,12 +226,13 @@ def _notices(result: Result) -> Iterator[tuple[str, list[str]]]:
     yield "Read with care.", doubts.sentences(result)
 
 
-def _group(title: str, sentences: list[str]) -> Markup:
-    if len(sentences) <= UNFOLDED:
-        ended = [sentence if sentence.endswith(".") else f"{sentence}." for sentence in sentences]
-        return tag("p", tag("b", title), " ", " ".join(ended))
-    inner = tag("ul", [tag("li", sentence) for sentence in sentences], class_="plain")
-    return tag("details", tag("summary", tag("b", title), f" {len(sentences)} remarks"), inner, class_="fold")
+def _group(title: str, said: list[str]) -> Markup:
+    if len(said) <= UNFOLDED:
+        ended = " ".join(one if one.endswith(".") else f"{one}." for one in said)
+        return tag("p", tag("b", title), " ", sentence(ended))
+    return tag(
+        "details", tag("summary", tag("b", title), f" {len(said)} remarks"), sentences(said), class_="fold"
+    )
 
 
 def foot(result: Result) -> Markup:
@@ -246,8 +245,8 @@ def foot(result: Result) -> Markup:
 def _fidelity(result: Result) -> Markup:
     """Sentences; those that are not for all setups say for which."""
     items = [
-        tag("li", sentence, tag("span", f" ({', '.join(names)})", class_="dim") if names else None)
-        for sentence, names in summary.fidelity(result)
+        tag("li", sentence(said), tag("span", f" ({', '.join(names)})", class_="dim") if names else None)
+        for said, names in summary.fidelity(result)
     ]
     items += [tag("li", f"{summary.OUTPUTS}: {one}") for one in summary.outputs(result)]
     items += [tag("li", f"{summary.N4}: {one}") for one in summary.n4(result)]

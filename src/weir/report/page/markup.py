@@ -58,6 +58,20 @@ def _attribute(key: str, value: Attribute) -> str:
     return f" {name}" if value is True else f' {name}="{said}"'
 
 
+def sentence(text: str) -> Child:
+    """Children of an element that says it; what stands between backticks is a command or a name in a file."""
+    parts = text.split("`")
+    if len(parts) % 2 == 0:  # one stands alone
+        return text
+    return [tag("code", part) if at % 2 else part for at, part in enumerate(parts)]
+
+
+def sentences(said: Iterable[str], class_: str | None = "plain") -> Markup | None:
+    """A list of them; None of none."""
+    items = [tag("li", sentence(one)) for one in said]
+    return tag("ul", items, class_=class_) if items else None
+
+
 def needs_script(what: str) -> Markup:
     """In place of what the page's script draws, where scripts do not run."""
     return tag(

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from weir.report.page import joined
 from weir.report.page.document import MARK
-from weir.report.page.markup import raw, sheet, tag
+from weir.report.page.markup import Child, raw, sentences, sheet, tag
 from weir.results.verification import CaseResult, SuiteResult, Verification
 from weir.verify.report import LIMITS, PAGE_HEAD, calls, chains, headline, limits, lines, scenarios
 
@@ -76,7 +76,7 @@ def _headline(found: Verification) -> Markup:
     return tag("p", headline(found), class_="headline", role="note")
 
 
-def _section(place: str, title: str, words: str, *content: Markup) -> Markup:
+def _section(place: str, title: str, words: str, *content: Child) -> Markup:
     side = tag("div", tag("h2", title, id=f"{place}-title"), tag("p", words), class_="side")
     body = tag("div", list(content), class_="body")
     return tag("section", side, body, id=place, aria_labelledby=f"{place}-title")
@@ -88,7 +88,7 @@ def _suite(suite: SuiteResult) -> Markup:
     )
     left = suite.count("not run")
     operations = [row for case in suite.cases for row in _operations(case)]
-    shown = [sheet(suite.title, PAGE_HEAD, _columns(suite), len(PAGE_HEAD) - 1, wrap=True)]
+    shown: list[Child] = [sheet(suite.title, PAGE_HEAD, _columns(suite), len(PAGE_HEAD) - 1, wrap=True)]
     shown += _scenarios(suite)
     shown += _chains(suite)
     shown += _calls(suite)
@@ -100,33 +100,27 @@ def _suite(suite: SuiteResult) -> Markup:
     )
 
 
-def _chains(suite: SuiteResult) -> Iterator[Markup]:
+def _chains(suite: SuiteResult) -> Iterator[Child]:
     for one in chains.tables(suite):
         yield sheet(one.title, one.head, one.rows, one.words, wrap=True)
-    said = chains.sentences(suite)
-    if said:
-        yield tag("ul", [tag("li", sentence) for sentence in said], class_="plain")
+    yield sentences(chains.sentences(suite))
 
 
-def _scenarios(suite: SuiteResult) -> Iterator[Markup]:
+def _scenarios(suite: SuiteResult) -> Iterator[Child]:
     rows = scenarios.rows(suite)
     if rows:
         inner = sheet(scenarios.TITLE, scenarios.HEAD, rows, 2, wrap=True)
         yield tag("details", tag("summary", tag("b", scenarios.TITLE)), inner, class_="fold")
-    said = list(scenarios.sentences(suite))
-    if said:
-        yield tag("ul", [tag("li", sentence) for sentence in said], class_="plain")
+    yield sentences(scenarios.sentences(suite))
 
 
-def _calls(suite: SuiteResult) -> Iterator[Markup]:
+def _calls(suite: SuiteResult) -> Iterator[Child]:
     rows, fates = calls.rows(suite), calls.fates(suite)
     if rows:
         yield sheet(calls.TITLE, calls.HEAD, rows, 1, wrap=True)
     if fates:
         yield sheet("Calls that failed", calls.FATE_HEAD, fates, len(calls.FATE_HEAD), wrap=True)
-    said = list(calls.sentences(suite))
-    if said:
-        yield tag("ul", [tag("li", sentence) for sentence in said], class_="plain")
+    yield sentences(calls.sentences(suite))
 
 
 def _columns(suite: SuiteResult) -> list[list[str]]:
@@ -152,7 +146,7 @@ def _rest(found: Verification) -> Markup:
         "system",
         "The system",
         "What it is, and what this says of other clouds.",
-        tag("ul", [tag("li", sentence) for sentence in found.fidelity], class_="plain"),
+        sentences(found.fidelity),
         tag(
             "details",
             tag("summary", tag("b", "The file, resolved")),
