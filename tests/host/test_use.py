@@ -13,6 +13,7 @@ import pytest
 from weir import plan
 from weir.fabric.host.use import in_use
 from weir.fabric.journal import Journal
+from weir.fabric.own_folder import own_folder
 from weir.host.checks import diagnose
 from weir.host.facts import Cpus, Facts, Standing, Taker
 from weir.lab import Lab
@@ -98,6 +99,20 @@ def test_a_program_that_spins_is_seen(tmp_path: Path, monkeypatch: pytest.Monkey
     finally:
         spinning.kill()
         spinning.wait()
+
+
+def test_the_folder_of_a_killed_verification_is_named_and_that_of_a_running_one_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WEIR_RUN_DIR", str(tmp_path / "weir"))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    with own_folder() as running:
+        killed = running.with_name("verify_killed")
+        killed.mkdir()
+        seen = in_use(MACHINE, look_s=0.01)
+    assert seen.folders_left == (str(killed),)
+    what = f"{killed}: left by a `weir verify` that was killed"
+    assert ("warning", what, "weir destroy --all") in said(seen, "deployments")
 
 
 def test_disks_of_guests_whose_deployment_is_gone_are_named_with_what_to_do(

@@ -144,6 +144,11 @@ def remove_left(place: Path, prefix: str) -> list[Path]:
     return []
 
 
+def left(place: Path, prefix: str) -> list[Path]:
+    """Those that `remove_left` would look at and nobody holds."""
+    return [folder for folder in sorted(place.glob(f"{prefix}*/")) if not Lock(_of(folder)).is_held()]
+
+
 def _removed(place: Path, prefix: str) -> list[Path]:
     return [left for left in sorted(place.glob(f"{prefix}*/")) if _remove_if_left(left)]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from weir.base.error import FabricError
 from weir.fabric.journal import root
-from weir.fabric.lock import remove_left, scratch
+from weir.fabric.lock import left, remove_left, scratch
 
 _PREFIX = "verify_"
 """No name of a lab has an underscore, so none of its run directories is taken for such a folder."""
@@ -32,6 +32,11 @@ def own_folder() -> Iterator[Path]:
 def remove_folders_left() -> list[Path]:
     """Those of killed runs, which are gone now."""
     return remove_left(_place(), _PREFIX)
+
+
+def folders_left() -> list[Path]:
+    """Those of killed runs, which are still there."""
+    return left(_place(), _PREFIX)
 
 
 def _place() -> Path:

@@ -35,6 +35,7 @@ CHECKS: tuple[Check, ...] = (
     device_checks.programs,
     use_checks.deployments,
     use_checks.guests_left,
+    use_checks.folders_left,
     use_checks.takers,
 )
 

@@ -230,6 +230,8 @@ class Facts(FixedRecord):
     """None: not looked at."""
     guests_left: tuple[str, ...] | None = None
     """Directories on disk of guests whose deployment is gone; None: not looked at."""
+    folders_left: tuple[str, ...] = ()
+    """Of killed runs of `weir verify`, perhaps with a key in them."""
     takers: tuple[Taker, ...] | None = None
     """Those that had most first; None: not looked at."""
     unseen: tuple[Unseen, ...] = ()

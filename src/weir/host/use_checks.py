@@ -63,6 +63,18 @@ def guests_left(facts: Facts) -> Iterator[Finding]:
         )
 
 
+def folders_left(facts: Facts) -> Iterator[Finding]:
+    """Is a folder of `weir verify` left?"""
+    for path in facts.folders_left:
+        yield Finding(
+            subject="deployments",
+            severity="warning",
+            what=f"{path}: left by a `weir verify` that was killed",
+            cost="the key with which it reached virtual machines may be in it",
+            mend="weir destroy --all",
+        )
+
+
 def takers(facts: Facts) -> Iterator[Finding]:
     """Who has the CPUs besides?"""
     busy = [one for one in facts.takers or () if one.share > BUSY_SHARE and not one.own]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from weir.base.error import FabricError
 from weir.fabric.deployment import Deployment, deployments
+from weir.fabric.own_folder import folders_left
 from weir.fabric.vm import storage
 from weir.host.facts import Facts, Standing, Taker, Unseen
 
@@ -30,6 +31,7 @@ def in_use(seen: Facts, proc: Path = Path("/proc"), look_s: float = LOOK_S) -> F
         update={
             "deployments": None if stands is None else tuple(found),
             "guests_left": guests_left,
+            "folders_left": tuple(str(path) for path in folders_left()),
             "takers": _takers(proc, look_s, own),
             "unseen": (*seen.unseen, *unseen, *hidden),
         }
