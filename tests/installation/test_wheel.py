@@ -19,7 +19,7 @@ from weir.fabric.built import NATIVE, built, native_version
 
 from .installed import DIST, ROOT, WHEELS, check_measuring, commanded
 
-WHEEL = DIST / f"weir-{__version__}-py3-none-any.whl"
+WHEEL = DIST / f"weir_nfv-{__version__}-py3-none-any.whl"
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(os.geteuid() != 0, reason="makes namespaces and mounts: run as root"),

@@ -7,13 +7,13 @@ import shlex
 import sys
 from importlib.metadata import PackageNotFoundError, requires
 
-DISTRIBUTION = "weir"
+DISTRIBUTION = "weir-nfv"
 
 
 def install(extra: str) -> str:
     """The command that installs what an extra of pyproject.toml names, where this program runs.
 
-    Never by Weir's own name: it is not published, and that name is another project's at PyPI.
+    Never by Weir's own name: it is not published, and `weir` is another project's at PyPI.
     """
     try:
         every = requires(DISTRIBUTION) or []
