@@ -20,7 +20,16 @@ import pytest
 
 from weir import plan
 from weir.base.topology import Topology
-from weir.fabric import deployment, hugepages, lifeline, namespace, process, run_directories, step_handlers
+from weir.fabric import (
+    deployment,
+    ending,
+    hugepages,
+    lifeline,
+    namespace,
+    process,
+    run_directories,
+    step_handlers,
+)
 from weir.fabric.deployment import Event
 from weir.fabric.host.settings import Governor, RtThrottle
 from weir.fabric.hugepages import Hugepages
@@ -75,7 +84,7 @@ class Machine:
         patch.setattr(namespace, "create", self._create)
         patch.setattr(namespace, "delete", self._delete)
         patch.setattr(process, "spawn", self._spawn)
-        patch.setattr(process, "end_marked", self._end_marked)
+        patch.setattr(ending, "end_marked", self._end_marked)
         patch.setattr(hugepages, "DIRECTORY", self._tree / _POOL)
         patch.setattr(hugepages, "NODES", self.place / "no-nodes")
         patch.setattr(deployment, "EXEC_S", 0.0)

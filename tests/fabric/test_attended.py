@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from weir.base.error import FabricError
-from weir.fabric import process
+from weir.fabric import markers
 from weir.fabric.attended import attend, end
 
 TOLD = "import os, sys; print(os.fdopen(int(sys.argv[1])).read()[::-1], flush=True); "
@@ -54,12 +54,12 @@ def test_one_that_does_not_end_is_ended_in_its_time_with_all_that_it_started(
     with pytest.raises(FabricError, match=r"has not ended within 2 s"):
         run("os.fork(); import time; time.sleep(60)", tmp_path, marker, within_s=2.0)
     assert time.monotonic() - began < 20
-    assert process.marked(marker) == []
+    assert markers.marked(marker) == []
 
 
 def test_what_it_leaves_running_is_ended_with_it(tmp_path: Path, marker: str) -> None:
     assert run("os.fork() or __import__('time').sleep(60)", tmp_path, marker) == 0
-    assert process.marked(marker) == []
+    assert markers.marked(marker) == []
 
 
 def test_of_one_that_is_not_there_nothing_is_ended(marker: str) -> None:

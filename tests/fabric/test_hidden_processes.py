@@ -15,7 +15,7 @@ import pytest
 from weir import plan
 from weir.base.error import FabricError
 from weir.base.started import Started
-from weir.fabric import process
+from weir.fabric import markers, process
 from weir.fabric.journal import Journal
 from weir.fabric.probe import sees_other_users
 from weir.fabric.step_handlers import Site
@@ -31,20 +31,20 @@ WITHOUT = ["setpriv", f"--bounding-set={_CAPABILITIES}", f"--inh-caps={_CAPABILI
 
 _SCRIPT = """
 import sys
-from weir.fabric import process
+from weir.fabric import ending, markers
 from weir.base.error import FabricError
 from weir.fabric.probe import sees_other_users
 from weir.base.started import Started
 
 marker, user, pid = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-print(process.marked(marker), process.marked(marker, user + 1))
+print(markers.marked(marker), markers.marked(marker, user + 1))
 try:
-    process.marked(marker, user)
+    markers.marked(marker, user)
 except FabricError as error:
     print(error)
 journalled = {Started.of(pid): marker}
-print(process.marked(marker, user, journalled) == [pid], process.marked("other", user, journalled))
-process.end_marked(marker, user, journalled)
+print(markers.marked(marker, user, journalled) == [pid], markers.marked("other", user, journalled))
+ending.end_marked(marker, user, journalled)
 """
 
 
@@ -53,7 +53,7 @@ process.end_marked(marker, user, journalled)
 def test_where_the_kernel_hides_a_marker_the_journal_names_the_process_or_it_is_an_error() -> None:
     with subprocess.Popen(
         ["sleep", "60"],
-        env={"PATH": os.defpath, process.MARKER: MARKER},
+        env={"PATH": os.defpath, markers.MARKER: MARKER},
         user=USER,
         group=USER,
         extra_groups=[],
@@ -106,15 +106,15 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Site
         assert started is not None
         made.note({"started": asdict(started)})
     made.at(steps[0])
-    read = process._environment_mark
+    read = markers._environment_mark
 
     def hides(pid: int, proc: Path) -> str | None:
         if pid in pids:
             raise PermissionError(13, "Permission denied")
         return read(pid, proc)
 
-    monkeypatch.setattr(process, "_environment_mark", hides)
-    monkeypatch.setattr(process, "_user_of", lambda pid: USER if pid in pids else None)
+    monkeypatch.setattr(markers, "_environment_mark", hides)
+    monkeypatch.setattr(markers, "user_of", lambda pid: USER if pid in pids else None)
     yield made, pids
     for pid in pids:
         if pid in process._children:

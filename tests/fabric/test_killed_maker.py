@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from weir.base.error import FabricError
-from weir.fabric import lock, process
+from weir.fabric import lock, markers
 from weir.fabric.lock import Lock
 
 SOON_S = 60.0
@@ -63,8 +63,8 @@ def test_a_tool_carries_the_marker_and_ends_with_its_maker(tmp_path: Path) -> No
     marker = f"lab-{os.getpid():08x}/ovs-tools"
     code = f"""from weir.fabric.process import run_tool
 run_tool(["sleep", "600"], marker={marker!r}, env={{"PATH": "/usr/bin:/bin"}}, timeout_s=600)"""
-    killed_when(code, lambda: bool(process.marked(marker)), tmp_path)
-    until(lambda: not process.marked(marker))
+    killed_when(code, lambda: bool(markers.marked(marker)), tmp_path)
+    until(lambda: not markers.marked(marker))
 
 
 def test_a_killed_lean_leaves_no_file(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from weir.base.error import FabricError
-from weir.fabric import process
+from weir.fabric import ending, markers, process
 
 MARKER = f"lab-{os.getpid():08x}/weir-dp"
 
@@ -28,13 +28,13 @@ def others() -> Iterator[list[subprocess.Popen[bytes]]]:
     """Processes with markers that are almost ours."""
     almost = [MARKER + "x", MARKER[:-1], "x" + MARKER, MARKER.upper()]
     started = [
-        subprocess.Popen(["sleep", "60"], env=os.environ | {process.MARKER: marker}) for marker in almost
+        subprocess.Popen(["sleep", "60"], env=os.environ | {markers.MARKER: marker}) for marker in almost
     ]
     # The marker as another variable's value, and as an argument.
     started.append(
         subprocess.Popen(
-            ["sh", "-c", "read line", f"{process.MARKER}={MARKER}"],
-            env={"X": f"{process.MARKER}={MARKER}"},
+            ["sh", "-c", "read line", f"{markers.MARKER}={MARKER}"],
+            env={"X": f"{markers.MARKER}={MARKER}"},
             stdin=subprocess.PIPE,
         )
     )
@@ -48,30 +48,30 @@ def others() -> Iterator[list[subprocess.Popen[bytes]]]:
 
 def test_only_the_exact_marker_is_ended(tmp_path: Path, others: list[subprocess.Popen[bytes]]) -> None:
     pids = [spawn(["sleep", "60"], MARKER, tmp_path / "log") for _ in range(2)]
-    assert sorted(process.marked(MARKER)) == sorted(pids)
-    process.end_marked(MARKER)
-    assert process.marked(MARKER) == []
+    assert sorted(markers.marked(MARKER)) == sorted(pids)
+    ending.end_marked(MARKER)
+    assert markers.marked(MARKER) == []
     assert not any(process.alive(pid) for pid in pids)
     assert all(one.poll() is None for one in others)
-    process.end_marked(MARKER)
+    ending.end_marked(MARKER)
 
 
 def test_children_of_a_marked_process_end_with_it(tmp_path: Path) -> None:
     spawn(["sh", "-c", "sleep 60 & echo started; wait"], MARKER, tmp_path / "log")
     while "started" not in (tmp_path / "log").read_text():
         pass
-    assert len(process.marked(MARKER)) == 2
-    process.end_marked(MARKER)
-    assert process.marked(MARKER) == []
+    assert len(markers.marked(MARKER)) == 2
+    ending.end_marked(MARKER)
+    assert markers.marked(MARKER) == []
 
 
 def test_a_process_that_ignores_sigterm_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "TERM_S", 0.2)
+    monkeypatch.setattr(ending, "TERM_S", 0.2)
     ignoring = "trap '' TERM; echo started; while :; do sleep 0.05; done"
     pid = spawn(["sh", "-c", ignoring], MARKER, tmp_path / "log")
     while "started" not in (tmp_path / "log").read_text():
         pass
-    process.end_marked(MARKER)
+    ending.end_marked(MARKER)
     assert not process.alive(pid)
 
 
@@ -80,7 +80,7 @@ _FORGER = f"""
 import os, subprocess, sys, time
 
 def forged():
-    return subprocess.Popen(["sleep", "60"], env=os.environ | {{"{process.MARKER}": sys.argv[1]}})
+    return subprocess.Popen(["sleep", "60"], env=os.environ | {{"{markers.MARKER}": sys.argv[1]}})
 
 there = [forged() for _ in range({FORGED})]
 print("all are there", flush=True)
@@ -102,13 +102,13 @@ def test_what_another_user_starts_with_the_marker_again_and_again_is_not_waited_
         try:
             assert forger.stdout is not None
             assert forger.stdout.readline() == "all are there\n"
-            assert len(process.marked(MARKER)) == len(own) + FORGED
-            process.end_marked(MARKER)
+            assert len(markers.marked(MARKER)) == len(own) + FORGED
+            ending.end_marked(MARKER)
             assert not any(process.alive(pid) for pid in own)
-            assert process.marked(MARKER), "the forger has stopped: nothing was shown"
+            assert markers.marked(MARKER), "the forger has stopped: nothing was shown"
         finally:
             forger.kill()
-            process.end_marked(MARKER)
+            ending.end_marked(MARKER)
 
 
 def test_what_ours_start_in_their_last_moments_ends_too(tmp_path: Path) -> None:
@@ -116,14 +116,14 @@ def test_what_ours_start_in_their_last_moments_ends_too(tmp_path: Path) -> None:
     spawn(["sh", "-c", last_words], MARKER, tmp_path / "log")
     while "started" not in (tmp_path / "log").read_text():
         pass
-    process.end_marked(MARKER)
-    assert process.marked(MARKER) == []
+    ending.end_marked(MARKER)
+    assert markers.marked(MARKER) == []
 
 
 def test_a_program_that_is_not_there_is_a_fabric_error(tmp_path: Path) -> None:
     with pytest.raises(FabricError, match="cannot start"):
         spawn(["/nonexistent/weir-dp"], MARKER, tmp_path / "log")
-    assert process.marked(MARKER) == []
+    assert markers.marked(MARKER) == []
 
 
 @pytest.mark.root

@@ -16,7 +16,7 @@ import pytest
 from pyroute2 import netns
 
 from weir.base.error import FabricError
-from weir.fabric import namespace, process
+from weir.fabric import ending, markers, namespace, process
 from weir.fabric.deployment import clean_leftovers, deployments
 from weir.fabric.journal import Journal
 from weir.fabric.lock import Lock
@@ -157,8 +157,8 @@ def test_a_process_is_ended_by_a_weir_with_many_descriptors(tmp_path: Path) -> N
     try:
         marker = f"many-{os.getpid():08x}/x"
         process.spawn(["sleep", "60"], marker=marker, netns=None, env={}, cores=[], log=tmp_path / "log")
-        process.end_marked(marker)
-        assert process.marked(marker) == []
+        ending.end_marked(marker)
+        assert markers.marked(marker) == []
     finally:
         for one in opened:
             os.close(one)
@@ -181,15 +181,15 @@ def test_a_process_that_a_signal_could_not_be_sent_for_once_is_ended_all_the_sam
         send(pidfd, signum)
 
     monkeypatch.setattr(signal, "pidfd_send_signal", send_or_refuse)
-    monkeypatch.setattr(process, "TERM_S", 0.2)
+    monkeypatch.setattr(ending, "TERM_S", 0.2)
     marker, log = f"refused-{os.getpid():08x}/x", tmp_path / "log"
     deaf = ["sh", "-c", "trap '' TERM; echo started; while :; do sleep 0.05; done"]
     process.spawn(deaf, marker=marker, netns=None, env={}, cores=[], log=log)
     while "started" not in log.read_text():
         pass
     before = descriptors()
-    process.end_marked(marker)
-    assert process.marked(marker) == []
+    ending.end_marked(marker)
+    assert markers.marked(marker) == []
     assert refused
     assert descriptors() == before
 

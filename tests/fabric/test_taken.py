@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from weir.fabric import process
+from weir.fabric import markers
 from weir.fabric.outside.taken import CoreSwitches, Switch, Taken, TakenWatch, spans
 
 OURS, CC, SWITCH = 100, 200, 500
@@ -105,7 +105,7 @@ def test_who_came_and_went_takes_part_where_the_system_under_test_may_start_othe
 def test_a_thread_of_another_deployment_is_named_by_that(tmp_path: Path) -> None:
     proc = names(tmp_path, t200="rte-worker-1", t500="pmd-c01/id:2")
     for tid, deployment in ((200, "first-9a1e51ff"), (SWITCH, "mine-00000000")):
-        marker = f"{process.MARKER}={deployment}/weir-dp".encode()
+        marker = f"{markers.MARKER}={deployment}/weir-dp".encode()
         (proc / str(tid) / "environ").write_bytes(b"PATH=/bin\0" + marker + b"\0")
     now = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
     found = watched(

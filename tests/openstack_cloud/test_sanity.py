@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from weir.cli.exits import OK
-from weir.fabric import process
+from weir.fabric import markers
 from weir.results.verification import Verification
 
 from .harness import place
@@ -52,7 +52,7 @@ def rally_of(folder: Path) -> list[int]:
     return [
         pid
         for path in (folder / "journals").glob("*.journal")
-        for pid in process.marked(f"weir-{path.stem}/rally")
+        for pid in markers.marked(f"weir-{path.stem}/rally")
     ]
 
 

@@ -20,7 +20,7 @@ from weir import fabric, plan
 from weir.base.topology import Topology
 from weir.cli.exits import FAILED, INTERRUPTED, OK
 from weir.cli.main import main
-from weir.fabric import process
+from weir.fabric import markers
 from weir.fabric.reset import resets
 from weir.lab import load_lab
 from weir.store.store import Store
@@ -120,7 +120,7 @@ class Scene:
     def rescue(self) -> None:
         """After a fault: the next attempt finds what the first one found."""
         for one in self.mine():
-            for pid in {pid for name in one.processes() for pid in process.marked(f"{one.id}/{name}")}:
+            for pid in {pid for name in one.processes() for pid in markers.marked(f"{one.id}/{name}")}:
                 os.kill(pid, signal.SIGKILL)
             one.destroy()
         fabric.clean_leftovers()

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from weir.fabric import hugepages, namespace, process
+from weir.fabric import hugepages, markers, namespace
 
 STRAY = "not-a-deployment"
 PLACES = (Path("/dev/hugepages"), Path("/run/dpdk"))
@@ -35,10 +35,9 @@ class Surroundings:
         _ip("-n", self._netns, "link", "add", "net0", "type", "bridge")
         self._index = self._bridge()
         deployment = f"{lab}-{tokens}".ljust(len(lab) + 9, "0")
-        markers = (f"{deployment}/weir-dp-of-mine", f"{deployment}0/weir-dp", f"x{deployment}/ovs-vswitchd")
+        alike = (f"{deployment}/weir-dp-of-mine", f"{deployment}0/weir-dp", f"x{deployment}/ovs-vswitchd")
         self._processes = [
-            subprocess.Popen(["sleep", "3600"], env=os.environ | {process.MARKER: marker})
-            for marker in markers
+            subprocess.Popen(["sleep", "3600"], env=os.environ | {markers.MARKER: marker}) for marker in alike
         ]
         self._lab = lab
 
@@ -78,7 +77,7 @@ class Surroundings:
 
     def _marked(self) -> set[int]:
         """Processes of any step of any such deployment."""
-        wanted = tuple(f"{process.MARKER}={self._lab}-{token}".encode() for token in self.tokens)
+        wanted = tuple(f"{markers.MARKER}={self._lab}-{token}".encode() for token in self.tokens)
         found = set()
         for directory in Path("/proc").glob("[0-9]*"):
             try:

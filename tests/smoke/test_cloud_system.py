@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from weir.base.cloud import OUTSIDE
-from weir.fabric import namespace, process
+from weir.fabric import markers, namespace
 from weir.fabric.cloud.system.run import console
 from weir.fabric.cloud.system.ssh import words
 from weir.fabric.cloud.system.tree import lacking
@@ -139,7 +139,7 @@ def test_it_goes_with_its_cloud_whatever_runs_in_it(keys: Path, tmp_path: Path) 
         done = ssh(cloud, keys / "own", "nohup sleep 4321 >/dev/null 2>&1 &")
         assert done.returncode == 0, done.stderr
         netns = cloud.topology.namespace("blue.1")
-        assert len(process.inside(netns)) > 2
+        assert len(markers.inside(netns)) > 2
     assert netns not in [path.name for path in namespace.DIRECTORY.iterdir()]
     found = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
     assert "sleep 4321" not in found

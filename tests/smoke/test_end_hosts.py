@@ -18,7 +18,7 @@ from pyroute2.ethtool import Ethtool
 
 from weir import fabric
 from weir.base.topology import Topology
-from weir.fabric import namespace, process
+from weir.fabric import markers, namespace
 from weir.fabric.end_host_command import at_end, become
 from weir.lab import Lab, load_lab
 from weir.plan import SOCKET, Step, end_hosts
@@ -241,9 +241,9 @@ def test_destroy_ends_the_commands_that_run_in_hosts(run_root: Path) -> None:
         if pid == 0:
             become(at_end(deployment, topology.end_hosts[0]), ["sleep", "3600"])
         left, right = (str(topology.port(host.port).netns) for host in topology.end_hosts)
-        while not process.inside(left):
+        while not markers.inside(left):
             time.sleep(0.01)
-        assert (process.inside(left), process.inside(right)) == ([pid], [])
+        assert (markers.inside(left), markers.inside(right)) == ([pid], [])
         deployment.destroy()
         surroundings.check("destroyed")
     finally:

@@ -14,7 +14,7 @@ import pytest
 
 from weir import fabric
 from weir.base.error import FabricError
-from weir.fabric import process
+from weir.fabric import markers
 from weir.fabric.fidelity import without_limits
 from weir.fabric.function import control_group
 from weir.fabric.function.control_group import ControlGroup
@@ -108,11 +108,11 @@ def test_what_gets_out_of_session_namespace_and_environment_ends_with_it(run_roo
     )
     with standing(lab, lambda _trial: None) as (deployment, _):
         assert deployment.topology is not None
-        there = process.inside(*(port.netns or "" for port in deployment.topology.ports))
+        there = markers.inside(*(port.netns or "" for port in deployment.topology.ports))
         for command in (one, other):
             (pid,) = map(int, running(command).split())
             assert pid not in there
-            assert process.mark_of(pid) is None
+            assert markers.mark_of(pid) is None
     assert running(one) == running(other) == b""
     assert left_behind(run_root) == []
 

@@ -14,7 +14,7 @@ import pytest
 from pyroute2 import IPRoute
 
 from weir import fabric
-from weir.fabric import namespace, process
+from weir.fabric import markers, namespace
 from weir.measure.one_case import Event
 from weir.procedures.campaign import Campaign
 from weir.protocol import DataPlaneClient
@@ -108,7 +108,7 @@ def kill(step: str) -> Happening:
     """The process of that step, as a crash would."""
 
     def happening(deployment: fabric.Deployment) -> None:
-        (pid,) = process.marked(f"{deployment.id}/{step}")
+        (pid,) = markers.marked(f"{deployment.id}/{step}")
         os.kill(pid, signal.SIGKILL)
 
     return happening

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from weir import fabric, plan
-from weir.fabric import process
+from weir.fabric import markers
 from weir.fabric.function.port import core_mask
 from weir.fabric.namespace import DIRECTORY
 from weir.lab import Lab, load_lab
@@ -217,8 +217,8 @@ def test_what_commands_leave_running_ends_with_the_deployment(run_root: Path) ->
     steps = [step for step in plan.steps(topology, lab) if step.kind not in ("weir-dp", "hugepages")]
     deployment = fabric.Deployment.deploy(steps, topology, shares_cores=True)
     marker = f"{deployment.id}/commands:f1"
-    running = process.marked(marker)
+    running = markers.marked(marker)
     deployment.destroy()
     assert len(running) == 1
-    assert process.marked(marker) == []
+    assert markers.marked(marker) == []
     assert [*run_root.iterdir()] == []

@@ -19,7 +19,7 @@ import pytest
 
 from tests.weir_command import WEIR
 from weir.cli.exits import INTERRUPTED, OK
-from weir.fabric import clean_leftovers, namespace, process, stop_signals
+from weir.fabric import clean_leftovers, markers, namespace, stop_signals
 from weir.lab.tenants_load import load_tenants
 from weir.lab.tenants_measure import DISCARD_PORT
 from weir.plan import deployment_id
@@ -204,11 +204,11 @@ def test_killed_while_tcp_is_measured_it_leaves_nothing_that_the_next_weir_does_
         time.sleep(0.1)
     deployment = found[0].parents[1].name
     marker = f"{deployment}/goodput"
-    assert process.marked(marker)
+    assert markers.marked(marker)
     run.kill()
     run.wait()
     assert clean_leftovers() == [deployment]
-    assert process.marked(marker) == []
+    assert markers.marked(marker) == []
     token = deployment.rpartition("-")[2]
     assert not [path.name for path in namespace.DIRECTORY.iterdir() if token in path.name]
 

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from weir.base.error import FabricError
-from weir.fabric import own_user, process
+from weir.fabric import markers, own_user
 from weir.lab import Lab
 from weir.lab.function import FunctionOptions
 from weir.lab.lab import DEFAULT_FUNCTION
@@ -93,7 +93,7 @@ def test_what_a_programs_child_does_is_the_programs_own(run_root: Path) -> None:
     with standing(lab, trials.append, drain_ms=DRAIN_MS) as (deployment, runner):
         assert deployment.topology is not None
         (netns,) = {port.netns for port in deployment.topology.ports if port.node == "f1"}
-        inside = {f"({pid})" for pid in process.inside(netns or "")}
+        inside = {f"({pid})" for pid in markers.inside(netns or "")}
         with closing(deployment.core_watch()) as watch:
             watch.begin()
             runner.run("curve", GENTLE_PPS, DURATION_S)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from weir import fabric, plan
-from weir.fabric import hugepages, process
+from weir.fabric import hugepages, markers
 from weir.lab import Lab
 
 from .killed import kill, survived
@@ -60,7 +60,7 @@ def before(run_root: Path) -> Iterator[Picture]:
 
 def polling_threads(deployment: fabric.Deployment) -> list[tuple[set[int], int]]:
     """CPUs and scheduling policy of each loop's thread."""
-    (pid,) = process.marked(f"{deployment.id}/weir-dp")
+    (pid,) = markers.marked(f"{deployment.id}/weir-dp")
     tasks = list(Path(f"/proc/{pid}/task").iterdir())
     loops = [int(task.name) for task in tasks if (task / "comm").read_text().startswith("rte-worker")]
     return [(os.sched_getaffinity(thread), os.sched_getscheduler(thread)) for thread in loops]

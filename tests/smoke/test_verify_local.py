@@ -18,7 +18,7 @@ import pytest
 
 from tests.weir_command import WEIR
 from weir.cli.exits import FAILED, INTERRUPTED, OK
-from weir.fabric import clean_leftovers, namespace, process
+from weir.fabric import clean_leftovers, markers, namespace
 from weir.fabric.cloud.system.tree import lacking
 from weir.lab.sut import SutFile
 from weir.results.verification import Verification
@@ -153,7 +153,7 @@ def test_a_switch_that_dies_in_the_middle_of_a_case_fails_it_and_the_next_ones_g
             if socket in seen or killed is not None:
                 continue
             seen.add(socket)
-            (pid,) = process.marked(f"{socket.parents[1].name}/ovs-vswitchd:network")
+            (pid,) = markers.marked(f"{socket.parents[1].name}/ovs-vswitchd:network")
             if len(seen) == 3:
                 os.kill(pid, signal.SIGKILL)
                 killed = pid

@@ -17,7 +17,7 @@ import pytest
 from tests.weir_command import WEIR
 from weir.base.error import FabricError
 from weir.cli.exits import FAILED, OK
-from weir.fabric import process
+from weir.fabric import markers
 from weir.fabric.cloud.programs import require_programs
 from weir.lab.application import Application
 from weir.results.verification import CaseResult, Verification
@@ -136,7 +136,7 @@ def during_calls(folder: Path, runs: Path, server: str, signum: int, *, at: str)
         time.sleep(0.05)
     time.sleep(0.5)
     marker = f"{found[0].relative_to(runs).parts[0]}/programs:{server}"
-    pids = process.marked(marker)
+    pids = markers.marked(marker)
     assert pids
     pipes_are_in_the_servers(runs, found[0].relative_to(runs).parts[0])
     for pid in pids:
@@ -150,7 +150,7 @@ def pipes_are_in_the_servers(runs: Path, deployment: str) -> None:
     """Those that Kamailio's Diameter leaves: this host's /tmp has none."""
     for server in ("icscf", "scscf"):
         assert list((runs / deployment / "programs" / server / "tmp").glob("cdp_send_*"))
-        for pid in process.marked(f"{deployment}/programs:{server}"):
+        for pid in markers.marked(f"{deployment}/programs:{server}"):
             assert list(Path("/tmp").glob(f"cdp_send_{pid}_*")) == []
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from weir.base.error import FabricError
-from weir.fabric import process, stop_signals
+from weir.fabric import ending, process, stop_signals
 
 _LOOK_S = 0.1
 
@@ -54,4 +54,4 @@ def attend(
 
 def end(marker: str) -> None:
     """All that carries the marker: what such a program started too, and one that an ended Weir left."""
-    process.end_marked(marker)
+    ending.end_marked(marker)

@@ -12,7 +12,7 @@ from typing import Any
 from pyroute2.netlink.exceptions import NetlinkError
 
 from weir.base.error import FabricError
-from weir.fabric import process
+from weir.fabric import ending
 from weir.fabric.links import index
 from weir.fabric.offloads import switch_off_offloads
 from weir.fabric.step_handlers import Facts, Site
@@ -48,7 +48,7 @@ class EndHost:
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002
         """Ends the commands that run in it, which would keep the namespace alive. All else goes with it and
         with the run directory."""
-        process.end_inside(str(params["netns"]))
+        ending.end_inside(str(params["netns"]))
 
 
 def write_names(directory: Path, hosts_file: str, resolver_file: str, names: str) -> None:

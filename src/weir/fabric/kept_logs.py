@@ -13,7 +13,7 @@ from pathlib import Path
 
 from weir.base.error import ChainError
 from weir.fabric.journal import root
-from weir.fabric.process import LAST_LINES, printable
+from weir.fabric.program_log import LAST_LINES, printable
 
 QUOTED_MAX = 5
 """Logs whose ends an error quotes, where there are many."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from weir.base.error import FabricError
 from weir.base.step import Step
 from weir.base.topology import Topology
-from weir.fabric import openvswitch, process, stop_signals
+from weir.fabric import markers, openvswitch, process, stop_signals
 from weir.fabric.counters import Counter, kernel_counters, openvswitch_counters
 from weir.fabric.journal import SUFFIX, Entry, Journal
 from weir.fabric.outside.reading import threads_of
@@ -152,7 +152,7 @@ class StandingDeployment:
         found = {entry.step.name: [int(entry.facts["pid"])] for entry in self._processes}
         for node in self.topology.namespaced():
             own = found.setdefault(f"{node.kind}:{node.name}", [])
-            own += [pid for pid in process.inside(self.topology.namespace_of(node)) if pid not in own]
+            own += [pid for pid in markers.inside(self.topology.namespace_of(node)) if pid not in own]
         return found
 
     def require_alive(self) -> None:

@@ -16,7 +16,7 @@ from pyroute2 import IPRoute
 
 from weir.base.error import FabricError
 from weir.base.started import Started
-from weir.fabric import namespace, netlink, process, run_directories
+from weir.fabric import ending, namespace, netlink, process, run_directories
 from weir.fabric.journal import Journal, journals, root
 from weir.fabric.lock import Lock
 from weir.fabric.packet_sockets import PacketSockets
@@ -173,11 +173,11 @@ class Site:
             for entry in self._journal.standing()
             if "started" in entry.facts
         }
-        process.end_marked(self.marker(), user, journalled)
+        ending.end_marked(self.marker(), user, journalled)
 
     def kill(self, pid: int) -> None:
         """Ends a process of the current step at once, as a crash would."""
-        process.finish(pid, signal.SIGKILL, process.TERM_S)
+        process.finish(pid, signal.SIGKILL, ending.TERM_S)
 
     def route(self, netns: str) -> IPRoute:
         """A netlink socket in that namespace, kept open: opening one costs more than making a link."""

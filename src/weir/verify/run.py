@@ -13,7 +13,7 @@ from weir import __version__, fabric
 from weir.base.error import WeirError
 from weir.base.record import spec_sha256
 from weir.fabric import stop_signals
-from weir.fabric.process import printable
+from weir.fabric.program_log import printable
 from weir.lab.sut import SutFile, SutSla
 from weir.results.result import Verdict
 from weir.results.verification import CaseResult, SuiteResult, Verification

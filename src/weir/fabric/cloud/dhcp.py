@@ -16,7 +16,7 @@ from weir.fabric import process, stop_signals
 from weir.fabric.cloud.interface import address
 from weir.fabric.cloud.ruleset import not_installed
 from weir.fabric.links import index
-from weir.fabric.process import log_end
+from weir.fabric.program_log import log_end
 from weir.fabric.step_handlers import Facts, Site
 from weir.plan import Step
 

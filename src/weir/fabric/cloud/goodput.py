@@ -15,9 +15,10 @@ from typing import Any
 from weir.base.cloud import OUTSIDE, CloudTopology
 from weir.base.error import FabricError
 from weir.base.node import Direction
-from weir.fabric import process, stop_signals
+from weir.fabric import ending, process, stop_signals
 from weir.fabric.cloud.ruleset import not_installed
 from weir.fabric.deployment import Deployment
+from weir.fabric.program_log import log_end
 
 FIRST_PORT = 5201
 WARM_UP_S = 1
@@ -82,7 +83,7 @@ def goodput(
         _ended(clients.values(), time.monotonic() + duration_s + WARM_UP_S + _LATE_S)
         return [one for host in hosts for one in read(host, directory / f"{host}.json", len(directions))]
     finally:
-        process.end_marked(running.marker)
+        ending.end_marked(running.marker)
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,7 @@ class _Running:
         while _LISTENING not in log.read_text(encoding="utf-8", errors="replace"):
             if not process.alive(pid) or time.monotonic() > deadline:
                 raise FabricError(
-                    f"iperf3 does not serve {host}: {process.log_end(log)}", "does it run by hand: iperf3 -s?"
+                    f"iperf3 does not serve {host}: {log_end(log)}", "does it run by hand: iperf3 -s?"
                 )
             stop_signals.check()
             time.sleep(_LOOK_S)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from weir.fabric import process
+from weir.fabric import ending
 from weir.fabric.end_host import write_names
 from weir.fabric.step_handlers import Facts, Site
 from weir.plan import Step
@@ -27,4 +27,4 @@ class CloudHosts:
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002
         """Ends the commands that run there, which would keep their namespaces alive."""
-        process.end_inside(*params["namespaces"])
+        ending.end_inside(*params["namespaces"])

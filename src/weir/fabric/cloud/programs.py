@@ -15,7 +15,7 @@ from pathlib import Path
 
 from weir.base.error import FabricError
 from weir.fabric import namespace, process
-from weir.fabric.process import log_end
+from weir.fabric.program_log import log_end
 
 _WHERE = Path("/usr/lib")
 _LOG = "said"

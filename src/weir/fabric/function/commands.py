@@ -14,7 +14,7 @@ from weir.base.error import FabricError
 from weir.base.si import MS_PER_S
 from weir.fabric import process, stop_signals
 from weir.fabric.function.control_group import group_of
-from weir.fabric.process import log_end
+from weir.fabric.program_log import log_end
 from weir.fabric.step_handlers import Facts, Site
 from weir.plan import Step
 

@@ -18,13 +18,13 @@ from weir.base.error import FabricError
 from weir.base.si import MS_PER_S
 from weir.base.topology import Topology
 from weir.catalogue.programs import Launch
-from weir.fabric import own_user, process, stop_signals
+from weir.fabric import ending, markers, own_user, process, stop_signals
 from weir.fabric.counters import Counter
 from weir.fabric.function import container, dpdk
 from weir.fabric.function.control_group import exceeded, group_of
 from weir.fabric.function.counters import socket_counters
 from weir.fabric.function.readiness import Readiness
-from weir.fabric.process import log_end, printable
+from weir.fabric.program_log import log_end, printable
 from weir.fabric.step_handlers import Facts, Site
 from weir.lab.kernel import FILE_PREFIX, ROOT, RUNTIME, SIDES, filled
 from weir.plan import Step
@@ -103,7 +103,7 @@ class ProgramRun:
         group = group_of(site, params["node"])
 
         def there() -> set[int]:
-            return {*process.inside(params["netns"]), *group.members()}
+            return {*markers.inside(params["netns"]), *group.members()}
 
         _signal([one for one in there() if one == pid], number)
         while pid in there() and time.monotonic() < deadline:
@@ -113,7 +113,7 @@ class ProgramRun:
             time.sleep(_LOOK_S)
         group.end()
         _signal(there(), signal.SIGKILL)
-        process.end_inside(params["netns"])
+        ending.end_inside(params["netns"])
         if params.get("bundle"):
             container.remove(params, site)
         site.end()
@@ -259,7 +259,7 @@ def _wait_for_last_words(params: Mapping[str, Any]) -> None:
     """Who reads its output, in its namespace, ends when it has written all of it. What it has started may
     keep that open, and is not waited for."""
     deadline = time.monotonic() + _LAST_WORDS_S
-    while process.inside(str(params["netns"])) and time.monotonic() < deadline:
+    while markers.inside(str(params["netns"])) and time.monotonic() < deadline:
         time.sleep(_LOOK_S)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from weir.fabric.host_graph.namespaces import command
-from weir.fabric.process import printable
+from weir.fabric.program_log import printable
 
 _TUN = "/dev/net/tun"
 _NAMED = "iff:"

@@ -14,7 +14,7 @@ from pyroute2.netlink.exceptions import NetlinkError
 
 from weir.fabric import netlink
 from weir.fabric.host_graph.namespaces import Place
-from weir.fabric.process import printable
+from weir.fabric.program_log import printable
 from weir.results.host_graph import Interface, Join, Traffic
 
 _READ_S = 20

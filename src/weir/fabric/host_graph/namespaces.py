@@ -12,7 +12,7 @@ from pathlib import Path
 from pyroute2 import netns
 
 from weir.fabric import namespace
-from weir.fabric.process import printable
+from weir.fabric.program_log import printable
 
 HOST = "host"
 ONLY_ROOT = "only root may look at it"

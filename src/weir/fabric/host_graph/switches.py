@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from weir.fabric.host_graph.namespaces import ONLY_ROOT, Place, command
-from weir.fabric.process import printable
+from weir.fabric.program_log import printable
 from weir.results.host_graph import Interface, Join, SwitchBridge, SwitchPort
 
 _READ_S = 10

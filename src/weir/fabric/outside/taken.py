@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from weir.fabric import process
+from weir.fabric import markers
 from weir.fabric.outside.whole_time import ran_s, whose
 from weir.results.slices import ENDED, ITSELF
 
@@ -232,7 +232,7 @@ class TakenWatch:
     def _said(self, tid: int, *, of_others: bool) -> str:
         """For people: the step of another deployment that started it, or the program with its number."""
         if of_others and tid not in self._marks:
-            self._marks[tid] = process.mark_of(tid, self._proc)
+            self._marks[tid] = markers.mark_of(tid, self._proc)
         mark = self._marks.get(tid)
         if mark is None:
             name = ITSELF if tid == os.getpid() else f"{self._name(tid)}{self._owner(tid)}"

@@ -11,7 +11,7 @@ from typing import Any
 
 from weir.base.error import FabricError
 from weir.fabric import process, stop_signals
-from weir.fabric.process import printable
+from weir.fabric.program_log import printable
 from weir.fabric.step_handlers import Facts, Site
 from weir.fabric.vm.channel import ANSWER_S
 from weir.fabric.vm.command_line import Files

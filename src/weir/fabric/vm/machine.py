@@ -18,7 +18,7 @@ from weir.base.error import FabricError
 from weir.base.si import MS_PER_S
 from weir.base.started import Started
 from weir.base.topology import Topology
-from weir.fabric import own_user, process, stop_signals
+from weir.fabric import markers, own_user, process, stop_signals
 from weir.fabric.counters import Counter
 from weir.fabric.host import isolated
 from weir.fabric.host.guest import kvm_groups
@@ -56,7 +56,7 @@ class Vm:
         groups = (kvm_groups() or []) if accel == "kvm" else []
         # A file that may not grow is an error to QEMU, not its end. It gets nothing of root's environment.
         as_user = ["env", f"--chdir={files.sockets}", "--ignore-signal=XFSZ", "-i"]
-        as_user += [f"PATH={os.environ.get('PATH', os.defpath)}", f"{process.MARKER}={site.marker()}"]
+        as_user += [f"PATH={os.environ.get('PATH', os.defpath)}", f"{markers.MARKER}={site.marker()}"]
         as_user += own_user.run_as(user_of(site), groups)
         source, console = os.pipe()
         try:

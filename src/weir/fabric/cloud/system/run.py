@@ -16,7 +16,7 @@ from weir.fabric.cloud.ruleset import not_installed
 from weir.fabric.cloud.system.tree import lacking as tree_lacking
 from weir.fabric.cloud.system.tree import tree
 from weir.fabric.function.control_group import group_of
-from weir.fabric.process import log_end
+from weir.fabric.program_log import log_end
 from weir.fabric.step_handlers import Facts, Site
 from weir.plan import Step
 

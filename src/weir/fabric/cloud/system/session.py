@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Self
 
 from weir.base.error import FabricError
-from weir.fabric import process
+from weir.fabric import markers, process
 from weir.fabric.cloud.system import ssh
 
 _MOST_BYTES = 1 << 16
@@ -34,7 +34,7 @@ class Session:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=ssh.ENVIRONMENT | {process.MARKER: marker},
+            env=ssh.ENVIRONMENT | {markers.MARKER: marker},
             start_new_session=True,
             preexec_fn=process.ends_with_maker(),  # noqa: PLW1509 - Weir has no threads here
         )

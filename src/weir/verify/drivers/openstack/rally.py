@@ -15,7 +15,7 @@ from typing import Any
 from weir.base.error import FabricError
 from weir.base.extras import install
 from weir.fabric import attended
-from weir.fabric.process import log_end
+from weir.fabric.program_log import log_end
 from weir.lab.sut import OpenStackCloud
 from weir.verify.driver import CannotRunError, CloudError, Iteration, ScenarioWanted
 from weir.verify.sanity import inside, report
