@@ -19,7 +19,7 @@ from weir.procedures.migration.course import SAID
 from weir.procedures.migration.run import MigrationRun, MigrationSettings
 from weir.results.migration import PhaseName
 from weir.results.result import Result
-from weir.store.store import Store
+from weir.store.open_case import OpenCaseStore
 
 from .killed import kill, survived
 from .migrated import DRAIN_MS, GUEST, impossible
@@ -98,7 +98,7 @@ def settings(its: Lab, **changes: object) -> MigrationSettings:
 @pytest.mark.usefixtures("possible")
 def test_a_loaded_guest_moves_and_every_packet_is_accounted_for(run_root: Path, tmp_path: Path) -> None:
     its = lab()
-    with Store(tmp_path / "results.db") as store:
+    with OpenCaseStore(tmp_path / "results.db") as store:
         run = MigrationRun(its, quick=False, store=store, progress=Quiet()).run(settings(its))
         stored = store.load(run.id)
     assert stored == run
@@ -135,7 +135,7 @@ def test_a_migration_that_takes_too_long_leaves_the_guest_where_it_was(
 ) -> None:
     its = lab()
     slow = settings(its, time_limit_s=6.0, bandwidth_bps=1e6)
-    with Store(tmp_path / "results.db") as store:
+    with OpenCaseStore(tmp_path / "results.db") as store:
         run = MigrationRun(its, quick=False, store=store, progress=Quiet()).run(slow)
     case = run.setups[0].cases[0]
     found = case.migration
@@ -152,7 +152,7 @@ def test_a_migration_that_takes_too_long_leaves_the_guest_where_it_was(
 def ended(store: Path, progress: Ending) -> Result:
     """A migration that is not meant to come to its end."""
     its = lab()
-    with Store(store) as kept:
+    with OpenCaseStore(store) as kept:
         return MigrationRun(its, quick=False, store=kept, progress=progress).run(settings(its))
 
 
@@ -166,7 +166,7 @@ def test_weir_killed_in_a_migration_leaves_what_the_next_weir_removes(
     (left,) = fabric.clean_leftovers()
     surroundings.tokens.add(left.rsplit("-", 1)[1])
     surroundings.check(phase)
-    with Store(store) as kept:
+    with OpenCaseStore(store) as kept:
         found = kept.latest()
     assert found is not None
     assert found.finished_at is None

@@ -17,16 +17,12 @@ from weir.base.record import fault_text
 from weir.results.document import NewerDocumentError
 from weir.results.result import Case, MachineBest, Result, Setup, Trial
 from weir.results.rounds import UNFINISHED
-from weir.results.soak import SoakInterval
 from weir.store.connection import StoreError
 from weir.store.database import Database
 from weir.store.rows import (
     add_parts,
     add_trials,
     case_document,
-    case_of,
-    interval_row,
-    intervals_of,
     modernise,
     rewrite_run,
     rewrite_setup,
@@ -62,7 +58,7 @@ class Store(Database):
         self, location: str | Path | None = None, *, reading: bool = False, changing: bool = True
     ) -> None:
         super().__init__(location, reading=reading, changing=changing)
-        self._runs: dict[int, str] = {}
+        self.given_out: dict[int, str] = {}
         """By the number of a setup that this one has given out: its run's id."""
 
     def begin(self, result: Result) -> None:
@@ -84,7 +80,7 @@ class Store(Database):
             session.add(row)
             session.flush()
             number = row.number
-        self._runs[number] = run_id
+        self.given_out[number] = run_id
         for case in setup.cases:
             self.add_case(number, case)
         return number
@@ -92,13 +88,13 @@ class Store(Database):
     def update_setup(self, number: int, setup: Setup) -> None:
         """Rewrites what is known of a setup itself (bring_up_s, refused …), not its cases."""
         with self.session(writing=True) as session:
-            rewrite_setup(self._measured_setup(session, number), setup)
+            rewrite_setup(self.measured_setup(session, number), setup)
 
     def add_trial(self, setup: int, frame: str, mean_frame_bytes: float, trial: Trial) -> None:
         """A finished trial of a case that is still measured."""
         with self.session(writing=True) as session:
-            self._measured_setup(session, setup)
-            row = self._open_case(session, setup, frame)
+            self.measured_setup(session, setup)
+            row = self.open_case(session, setup, frame)
             if row is None:
                 case = Case(frame=frame, mean_frame_bytes=mean_frame_bytes, problem=UNFINISHED)
                 row = CaseRow(setup=setup, frame=frame, finished=False, document=case_document(case))
@@ -109,13 +105,13 @@ class Store(Database):
     def add_case(self, setup: int, case: Case) -> None:
         """A finished case; replaces what add_trial stored of it, and what earlier rounds found."""
         with self.session(writing=True) as session:
-            self._measured_setup(session, setup)
+            self.measured_setup(session, setup)
             session.execute(
                 delete(CaseRow).where(
                     CaseRow.setup == setup, CaseRow.frame == case.frame, CaseRow.finished.is_(True)
                 )
             )
-            row = self._open_case(session, setup, case.frame)
+            row = self.open_case(session, setup, case.frame)
             if row is None:
                 row = CaseRow(setup=setup, frame=case.frame, finished=True, document=case_document(case))
                 session.add(row)
@@ -125,28 +121,6 @@ class Store(Database):
                 session.execute(delete(TrialRow).where(TrialRow.case == row.number))
                 session.execute(delete(FigureRow).where(FigureRow.case == row.number))
             add_parts(session, row.number, case)
-
-    def add_interval(self, setup: int, case: Case, interval: SoakInterval | None = None) -> None:
-        """What is known of a soak by now: its case, rewritten, and a new interval, in one piece.
-
-        The case counts as unfinished until add_case.
-        """
-        with self.session(writing=True) as session:
-            self._measured_setup(session, setup)
-            row = self._open_case(session, setup, case.frame)
-            if row is None:
-                row = CaseRow(setup=setup, frame=case.frame, finished=False, document="")
-                session.add(row)
-            row.document = case_document(case)
-            session.flush()
-            if interval is not None:
-                session.add(interval_row(row.number, interval))
-
-    def intervals(self, setup: int, case: Case) -> list[SoakInterval]:
-        """Those that add_interval has stored of a case which is still measured."""
-        with self.session() as session:
-            row = self._open_case(session, setup, case.frame)
-            return [] if row is None else intervals_of(session, row, Result.VERSION)
 
     def reopen_run(self, run_id: str) -> tuple[Result, list[int]]:
         """A run that goes on, and the numbers of its setups, in order. Trials of cases that were still
@@ -161,7 +135,7 @@ class Store(Database):
                 )
             )
             session.execute(delete(CaseRow).where(CaseRow.setup.in_(numbers), CaseRow.finished.is_(False)))
-            self._runs |= dict.fromkeys(numbers, run.id)
+            self.given_out |= dict.fromkeys(numbers, run.id)
         result = self.load(run_id)
         result.interrupted, result.finished_at = False, None
         self.update(result)
@@ -170,7 +144,7 @@ class Store(Database):
     def remove_case(self, setup: int, frame: str) -> None:
         """All that is stored of it: it is measured anew."""
         with self.session(writing=True) as session:
-            self._measured_setup(session, setup)
+            self.measured_setup(session, setup)
             session.execute(delete(CaseRow).where(CaseRow.setup == setup, CaseRow.frame == frame))
 
     def unfinished_of(self, spec_sha256: str) -> UnfinishedRun | None:
@@ -197,24 +171,6 @@ class Store(Database):
         with self.session() as session:
             found = session.scalars(wanted).all()
         return [self.load(one, trials=trials) for one in found]
-
-    def reopen_soak(self, run_id: str) -> int:
-        """The number of the setup whose soak goes on; its case is unfinished again. StoreError: no soak."""
-        with self.session(writing=True) as session:
-            run = self.run_of(session, run_id)
-            rows = session.scalars(
-                select(CaseRow)
-                .join(SetupRow, CaseRow.setup == SetupRow.number)
-                .where(SetupRow.run == run.number)
-            )
-            for row in rows:
-                if case_of(session, row, version_of(run.document)).soak is not None:
-                    modernise(session, run)
-                    run.writer = Writer.here().text()
-                    row.finished = False
-                    self._runs[row.setup] = run.id
-                    return row.setup
-        raise StoreError(f"{self.name}: run {run_id} is no soak; `weir soak LAB` makes one")
 
     def load(self, run_id: str, *, trials: bool = True) -> Result:
         """A run with everything stored of it, or without its cases' trials and curves. A beginning of the id
@@ -275,9 +231,10 @@ class Store(Database):
             raise self._removed(run_id)
         return row
 
-    def _measured_setup(self, session: Session, number: int) -> SetupRow:
+    def measured_setup(self, session: Session, number: int) -> SetupRow:
+        """Of a run that this one measures. StoreError: it was removed."""
         row = session.get(SetupRow, number)
-        run_id = self._runs.get(number)
+        run_id = self.given_out.get(number)
         its = select(RunRow.id).where(RunRow.number == row.run) if row is not None else None
         if row is None or its is None or run_id not in {None, session.scalar(its)}:
             raise (
@@ -303,7 +260,8 @@ class Store(Database):
             ) from error
 
     @staticmethod
-    def _open_case(session: Session, setup: int, frame: str) -> CaseRow | None:
+    def open_case(session: Session, setup: int, frame: str) -> CaseRow | None:
+        """Of a setup: the one that is still measured."""
         return session.scalar(
             select(CaseRow).where(CaseRow.setup == setup, CaseRow.frame == frame, CaseRow.finished.is_(False))
         )

@@ -14,6 +14,7 @@ import pytest
 from weir.results.result import Setup
 from weir.store import editing, listing
 from weir.store.connection import StoreError
+from weir.store.open_case import OpenCaseStore
 from weir.store.rows import run_row
 from weir.store.store import Store
 from weir.store.writer import Writer
@@ -68,7 +69,7 @@ def test_a_run_that_somebody_goes_on_with_stays(store: Store) -> None:
     assert (done.measured, done.removed) == (["second"], ["first"])
 
 
-WRITES: dict[str, Callable[[Store, int], object]] = {
+WRITES: dict[str, Callable[[OpenCaseStore, int], object]] = {
     "update_setup": lambda store, number: store.update_setup(number, setup()),
     "add_trial": lambda store, number: store.add_trial(number, "64", 64.0, trial(7)),
     "add_case": lambda store, number: store.add_case(number, case("64")),
@@ -84,7 +85,7 @@ WRITES: dict[str, Callable[[Store, int], object]] = {
 def test_who_measures_a_run_that_was_removed_is_told_and_writes_to_no_other(
     store: Store, path: Path, how: str, successor: bool
 ) -> None:
-    with Store(path) as measuring:
+    with OpenCaseStore(path) as measuring:
         measuring.begin(run("measured"))
         number = measuring.add_setup("measured", setup())
         with store.session(writing=True) as session:

@@ -77,7 +77,7 @@ def migrate(
     from weir.procedures.driver import planned
     from weir.procedures.migration.run import MigrationRun
     from weir.report.blocks import new_console
-    from weir.store.store import Store
+    from weir.store.open_case import OpenCaseStore
 
     lab, variant = here_named(lab_path, quick=quick, variant=variant)
     require_packets(lab, "weir migrate")
@@ -98,7 +98,7 @@ def migrate(
     cores = own_cores([planned(lab, TECHNOLOGY, chosen)], wait=wait)
     with (
         cores,
-        Store(store) as database,
+        OpenCaseStore(store) as database,
         Progress() as progress,
     ):
         result = MigrationRun(lab, quick=quick, store=database, progress=progress).run(settings)

@@ -26,7 +26,7 @@ from weir.procedures.stored_result import Progress, new_result
 from weir.protocol.tester import LookingTester
 from weir.results.migration import Migration, QemuFigures
 from weir.results.result import Case, Result, Setup
-from weir.store.store import Store
+from weir.store.open_case import OpenCaseStore
 
 LOOK_S = 0.1
 STAND_IN = "an emulated card (vmxnet3), which stands for a virtual function"
@@ -62,7 +62,7 @@ class MigrationSettings:
 class MigrationRun:
     """One migration of one function of a lab's chain."""
 
-    def __init__(self, lab: Lab, *, quick: bool, store: Store, progress: Progress) -> None:
+    def __init__(self, lab: Lab, *, quick: bool, store: OpenCaseStore, progress: Progress) -> None:
         self._lab = lab
         self._quick = quick
         self._store = store

@@ -93,7 +93,7 @@ def soak(
     from weir.procedures.soak.run import SoakCampaign
     from weir.procedures.soak.segment import soak_of
     from weir.report.blocks import new_console
-    from weir.store.store import Store
+    from weir.store.open_case import OpenCaseStore
 
     earlier = None
     if resume is not None:
@@ -127,7 +127,7 @@ def soak(
     console = new_console(stderr=as_json)
     with (
         own_cores(topologies, wait=wait),
-        Store(store) as database,
+        OpenCaseStore(store) as database,
         SoakProgress() as progress,
     ):
         mode = earlier.quick if earlier is not None else quick

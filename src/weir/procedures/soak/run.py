@@ -26,7 +26,7 @@ from weir.procedures.stored_case import StoredCase
 from weir.procedures.stored_result import new_result
 from weir.results.result import Case, Ceiling, Result, Setup
 from weir.results.soak import Soak, SoakStep
-from weir.store.store import Store
+from weir.store.open_case import OpenCaseStore
 
 LEFT_S_MIN = 1.0
 
@@ -60,7 +60,7 @@ class SoakCampaign:
         lab: Lab,
         *,
         quick: bool,
-        store: Store,
+        store: OpenCaseStore,
         progress: SoakWatcher,
         reports: ReportFolder | None = None,
     ) -> None:

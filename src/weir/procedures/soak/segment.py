@@ -30,7 +30,7 @@ from weir.results.fingerprint import differences
 from weir.results.result import Case, Result
 from weir.results.soak import PoolFigures, ProcessFigures, Soak, SoakInterval, TableFigure
 from weir.results.trial import Trial
-from weir.store.store import Store
+from weir.store.open_case import OpenCaseStore
 
 WARM_UP_S = 0.2
 WARM_UP_PPS_MIN = 200_000.0
@@ -57,7 +57,7 @@ class SoakRun:
     """One segment on a standing chain, stored as it goes."""
 
     def __init__(
-        self, lab: Lab, result: Result, case: Case, place: int, *, store: Store, progress: SoakWatcher
+        self, lab: Lab, result: Result, case: Case, place: int, *, store: OpenCaseStore, progress: SoakWatcher
     ) -> None:
         """`case` has the soak; `place`: the number of its setup in the store."""
         assert case.soak is not None

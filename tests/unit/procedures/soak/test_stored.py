@@ -7,7 +7,7 @@ from pathlib import Path
 
 from weir.report import render
 from weir.results.result import Case, Fingerprint, Result, Setup
-from weir.store.store import Store
+from weir.store.open_case import OpenCaseStore
 
 from .looks import POOLS, START_S, Run, closed, run
 
@@ -28,7 +28,7 @@ def result() -> Result:
 def stored(path: Path, seen: Run) -> Result:
     """The soak as it is after its intervals, the last of which was never finished by add_case."""
     case = Case(frame="64", mean_frame_bytes=64.0, soak=seen.recorder.soak)
-    with Store(path) as store:
+    with OpenCaseStore(path) as store:
         store.begin(result())
         place = store.add_setup("soaked", Setup(technology="direct", chain="PVP", datapath="none"))
         for interval in seen.recorder.soak.intervals:
@@ -43,7 +43,7 @@ def test_intervals_come_back_from_the_store_and_the_soak_goes_on_there(tmp_path:
     found = stored(tmp_path / "results.db", seen).setups[0].cases[0].soak
     assert found is not None
     assert found == seen.recorder.soak
-    with Store(tmp_path / "results.db") as store:
+    with OpenCaseStore(tmp_path / "results.db") as store:
         place = store.reopen_soak("soaked")
         assert store.intervals(place, Case(frame="64", mean_frame_bytes=64.0)) == found.intervals
         store.add_case(place, Case(frame="64", mean_frame_bytes=64.0, soak=found))
