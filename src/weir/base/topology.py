@@ -14,6 +14,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from pydantic import model_validator
+
 from weir.base.node import ELSEWHERE, PROGRAM_PEERS, STANDARD_FRAME_BYTES, Node, Port, Side, is_jumbo
 from weir.base.record import FixedRecord
 from weir.base.span import Span, SpanEnd
@@ -88,6 +90,18 @@ class Topology(FixedRecord):
     """Of a chain that spans hosts: whose part this is, with the ports of the others as `elsewhere`."""
     spans: tuple[Span, ...] = ()
     """Its links from host to host."""
+
+    @model_validator(mode="after")
+    def _hangs_together(self) -> Topology:
+        nodes, ports = {one.name for one in self.nodes}, {one.name for one in self.ports}
+        for port in self.ports:
+            if port.node not in nodes:
+                raise ValueError(f"port {port.name} is of {port.node}, which is no node")
+        for link in self.links:
+            for end in (link.left, link.right):
+                if end not in ports:
+                    raise ValueError(f"link {link.index} ends at {end}, which is no port")
+        return self
 
     @property
     def jumbo(self) -> bool:

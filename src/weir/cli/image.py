@@ -48,7 +48,7 @@ def build(
     apt-get, and the packages busybox-static, ethtool, iproute2 and socat.
     """
     from weir.fabric.built import built
-    from weir.fabric.vm import image as images
+    from weir.fabric.vm import image_build
     from weir.lab.vm import FORWARDERS
 
     unknown = [name for name in forwarder or () if name not in FORWARDERS]
@@ -61,8 +61,8 @@ def build(
             if SOURCE_TREE is None:
                 weir_dp = built("weir-dp")
             else:
-                print(f"building weir-dp for {images.MARCH}: some minutes the first time")
-                weir_dp = images.portable_weir_dp(SOURCE_TREE)
-        made, new = images.build(kind, weir_dp if kind == "weir-dp" else None)
+                print(f"building weir-dp for {image_build.MARCH}: some minutes the first time")
+                weir_dp = image_build.portable_weir_dp(SOURCE_TREE)
+        made, new = image_build.build(kind, weir_dp if kind == "weir-dp" else None)
         state = "made" if new else "there already"
         print(f"{kind}: {made.digest} {state}, {made.made_of['kernel']}, in {made.kernel.parent.resolve()}")

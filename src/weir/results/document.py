@@ -39,18 +39,21 @@ class Document(Record):
     """Version of this format."""
 
     @classmethod
-    def read(cls, text: str | bytes) -> Self:
-        """Of this version or an older one. NewerDocumentError, pydantic's ValidationError."""
+    def read(cls, text: str | bytes, *, strict: bool = False) -> Self:
+        """Of this version or an older one. NewerDocumentError, pydantic's ValidationError.
+
+        `strict`: each value is of its own kind, as Weir wrote it: no text that only reads as a number.
+        """
         document = parsed(text)
         version = document.get("version")
         if not isinstance(version, int) or version == cls.VERSION:
-            return cls.model_validate_json(text)
+            return cls.model_validate_json(text, strict=strict)
         if version > cls.VERSION:
             known = f"version {version}; this one reads up to {cls.VERSION}"
             raise NewerDocumentError(f"a newer Weir wrote it: {cls.__name__} of {known}")
         cls.upgrade(document, version)
         document["version"] = cls.VERSION
-        return cls.model_validate_json(json.dumps(document))
+        return cls.model_validate_json(json.dumps(document), strict=strict)
 
     @classmethod
     def upgrade(cls, document: dict[str, Any], version: int) -> None:

@@ -116,9 +116,9 @@ def _parts(document: dict[str, Any], piece: Piece) -> Iterator[tuple[Piece, dict
 
 
 def parsed(text: str | bytes) -> dict[str, Any]:
-    """An object; empty of what is none, about which validation has the words."""
+    """An object; empty of what is none, or too deep for one: about that validation has the words."""
     try:
         document = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return document if isinstance(document, dict) else {}

@@ -216,7 +216,7 @@ def _finite(text: str) -> float:
 
 
 def _result(content: str | bytes, where: str) -> Result:
-    result: Result = _understood(lambda: Result.read(content), where)
+    result: Result = _understood(lambda: Result.read(content, strict=True), where)
     for what, name in (("id", result.id), ("lab", result.lab)):
         if not NAME.fullmatch(name):
             raise ImportFileError(f"{where}: {what} {name[:80]!r}: expected letters, digits and ._-")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from weir.fabric.vm.image import Member, initramfs
+from weir.fabric.vm.image_build import Member, initramfs
 
 FILES = {
     "init": Member(b"#!/bin/sh\n", 0o755),
