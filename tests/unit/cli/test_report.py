@@ -167,6 +167,7 @@ def test_a_beginning_that_several_runs_have_is_refused(store: str) -> None:
     [
         ("weir: 1\n", "no result of version 3: Invalid JSON"),
         ('{"version": 1}', "no result of version 3: weir: Field required"),
+        ("[" * 100_000, "no result of version 3: Invalid JSON: recursion limit exceeded"),
     ],
 )
 def test_a_file_that_is_no_result_is_refused_with_what_is_wrong(

@@ -275,9 +275,33 @@ def hostile(**changes: object) -> dict[str, object]:
     return {"tags": [], "result": fine() | changes}
 
 
+def hostile_setup(change: Callable[[Any], object]) -> dict[str, object]:
+    whole = made("fine", "2026-01-02T03:04:05Z", "switching", "alpha").model_dump(mode="json")
+    change(whole["setups"][0])
+    return {"tags": [], "result": whole}
+
+
+def trial_seconds_as_text(setup: Any) -> None:
+    setup["cases"][0]["trials"][0]["duration_s"] = "nan"
+
+
+def port_of_another_name(setup: Any) -> None:
+    setup["topology"]["ports"][0]["name"] = "x"
+
+
+def port_of_no_node(setup: Any) -> None:
+    setup["topology"]["ports"][0]["node"] = "nobody"
+
+
 @pytest.mark.parametrize(
     ("content", "hint"),
     [
+        (
+            lambda: packed(HEADER, hostile_setup(trial_seconds_as_text)),
+            "duration_s: Input should be a valid number",
+        ),
+        (lambda: packed(HEADER, hostile_setup(port_of_another_name)), "ends at .*, which is no port"),
+        (lambda: packed(HEADER, hostile_setup(port_of_no_node)), "is of nobody, which is no node"),
         (lambda: b"", "it is no JSON from line 1, column 1 on"),
         (lambda: b"{}", "Field required"),
         (lambda: b"[" * 100_000, "nested too deeply"),
