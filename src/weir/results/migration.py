@@ -12,6 +12,7 @@ from typing import Literal
 
 from weir.base.record import Record
 
+Status = Literal["not begun", "running", "completed", "failed", "cancelled", "interrupted", "unknown"]
 PhaseName = Literal["primary", "unplugging", "stand-by", "switchover", "replugging", "primary again", "back"]
 
 
@@ -29,6 +30,8 @@ class PhaseStream(Record):
     """`missing`, divided by the stream's rate."""
     longest_gap_ms: float
     """The same of the largest single loss."""
+    silent_to_the_end: bool = False
+    """The last loss began in this phase, and nothing came any more: as long as the traffic lasted."""
     max_delay_ms: float
     """Greatest latency of a packet that arrived in the phase."""
 
@@ -77,8 +80,9 @@ class Migration(Record):
     """None: QEMU's own limit."""
     primary: str
     """What the primary devices are."""
-    status: Literal["running", "completed", "failed", "cancelled"] = "running"
-    """running: it was interrupted, or is under way."""
+    status: Status = "running"
+    """not begun: the run ended before it. running: it is under way, or its run was killed. interrupted: the
+    run ended in the middle of it. unknown: QEMU does not say how it ended."""
     why: str | None = None
     """Why it was not completed."""
     restored: bool = False

@@ -13,7 +13,7 @@ from weir.fabric.vm.migration import Limits, Migration, Moment
 from weir.procedures.migration.phases import Cut
 from weir.protocol import DataPlaneClient
 from weir.protocol.traffic_results import TrafficInterval
-from weir.results.migration import PhaseName
+from weir.results.migration import PhaseName, Status
 
 STEP_S = 0.05
 REPLUG_S = 120.0
@@ -74,7 +74,7 @@ class Course:
         self._start_wall_s = float("inf")
         self._cuts: list[tuple[PhaseName, float]] = []
         self.looks: list[TrafficInterval] = []
-        self.status: Literal["running", "completed", "failed", "cancelled"] = "running"
+        self.status: Status = "not begun"
         self.why: str | None = None
         self.restored = False
         self.interrupted = False
@@ -110,6 +110,13 @@ class Course:
                         return True
         except KeyboardInterrupt:
             self.interrupted = True
+            if self.status == "running":
+                self.status = "interrupted"
+            return True
+        except FabricError as error:  # a QEMU that has ended, or answers no more
+            if self.status == "running":
+                self.status, self.why = "unknown", f"{self.why}: {error}" if self.why else str(error)
+            self.look()
             return True
         return False
 
@@ -130,6 +137,7 @@ class Course:
         elif self._late():
             self._cut("unplugging")
             self._within(self._time_limit_s, self._moving)
+            self.status = "running"
             try:
                 self._machine.begin(self._limits)
             except FabricError as error:
@@ -138,12 +146,14 @@ class Course:
 
     def _moving(self) -> bool:
         if self._late():
-            self.why = f"it was not over after {self._time_limit_s:g} s, and was cancelled"
+            self.why = f"it was not over after {self._time_limit_s:g} s"
             self._machine.cancel()
             self._within(self._time_limit_s, self._cancelling)
         return False
 
     def _cancelling(self) -> bool:
+        if self._late():
+            self.status, self.why = "unknown", f"{self.why}, and to be cancelled it took as long"
         return self._late()
 
     def _take(self, moment: Moment) -> None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the traffic saw of a live migration: looks at one run, cut where something happened. Pure arithmetic.
 
-A loss is noticed when the next packet arrives, which may be much later; so it belongs to the phase in which
-its first packet was due. That is known from its size, because streams are sent at constant rates."""
+A loss is noticed when the next packet arrives, which may be much later, or never; so it belongs to the phase
+in which its first packet was due. That is known from its size, because streams are sent at constant rates."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ from weir.base.si import MS_PER_S, NS_PER_MS, NS_PER_S
 from weir.measure.tester import Stream
 from weir.protocol.traffic_results import StreamInterval, TrafficInterval
 from weir.results.migration import MigrationPhase, PhaseName, PhaseStream
+
+SILENT_NS = 2e8
+"""A stream of which nothing has come for so long has lost what is missing; of others it may be under way."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,8 @@ class Loss:
 
     began_ns: float
     packets: int
+    to_the_end: bool = False
+    """Nobody noticed it: after it nothing came."""
 
 
 def phases(
@@ -58,6 +63,20 @@ def losses(looks: Sequence[TrafficInterval], stream: int, rate_pps: float) -> It
             yield Loss(at_ns - packets / rate_pps * NS_PER_S, packets)
         if one.losses_left_out_packets:
             yield Loss(look.now_ns, one.losses_left_out_packets)
+    yield from _to_the_end(looks, stream, rate_pps)
+
+
+def _to_the_end(looks: Sequence[TrafficInterval], stream: int, rate_pps: float) -> Iterator[Loss]:
+    """What nobody noticed, since nothing came any more."""
+    seen = [_of(look, stream) for look in looks]
+    last = seen[-1]
+    since_ns = next(
+        look.now_ns for look, one in zip(looks, seen, strict=True) if one.delivered == last.delivered
+    )
+    noticed = sum(one.losses_left_out_packets + sum(packets for _, packets in one.losses) for one in seen)
+    packets = last.offered - last.delivered - noticed
+    if packets > 0 and looks[-1].now_ns - since_ns > SILENT_NS:
+        yield Loss(looks[-1].now_ns - packets / rate_pps * NS_PER_S, packets, to_the_end=True)
 
 
 def _stream(
@@ -65,7 +84,8 @@ def _stream(
 ) -> PhaseStream:
     first = _count(looks, stream.id, from_ns) if from_ns > 0 else (0, 0)
     last = _count(looks, stream.id, to_ns)
-    lost = [one.packets for one in losses(looks, stream.id, rate_pps) if from_ns <= one.began_ns < to_ns]
+    here = [one for one in losses(looks, stream.id, rate_pps) if from_ns <= one.began_ns < to_ns]
+    lost = [one.packets for one in here]
     delays_ns = [_of(look, stream.id).latency.max_ns for look in looks if from_ns < look.now_ns <= to_ns]
     return PhaseStream(
         stream=stream.id,
@@ -75,6 +95,7 @@ def _stream(
         missing=sum(lost),
         outage_ms=sum(lost) / rate_pps * MS_PER_S,
         longest_gap_ms=max(lost, default=0) / rate_pps * MS_PER_S,
+        silent_to_the_end=any(one.to_the_end for one in here),
         max_delay_ms=max(delays_ns, default=0.0) / NS_PER_MS,
     )
 

@@ -106,6 +106,8 @@ class MigrationRun:
 
     def _migrated(self, result: Result, setup: Setup, case: Case, settings: MigrationSettings) -> None:
         topology = migratable(planned(self._lab, settings.technology, settings.chain), settings.node)
+        assert case.migration is not None
+        case.migration.status = "not begun"
         with running(self._lab, topology) as chain:
             chain.describe(setup)
             setup.fidelity += [

@@ -15,14 +15,15 @@ from weir.base.si import MS_PER_S
 from weir.report import blocks, numbers
 from weir.report.page.markup import sentences, sheet, tag
 from weir.report.sections import PagePart, PlainTable, Section
-from weir.results.migration import Migration
+from weir.results.migration import Migration, PhaseStream
 from weir.results.result import Case, Result, Setup
 
 HEAD = ("Phase", "", "lasted", "offered", "missing", "outage, ms", "longest gap", "max delay, ms")
 WORDS = 2
 MEANING = (
     "Outage: packets that went missing in gaps that began in the phase, divided by the rate of that "
-    "direction (loss-derived, RFC 6413); longest gap: of one loss, in ms. Max delay: of what arrived."
+    "direction (loss-derived, RFC 6413); longest gap: of one loss, in ms; ≥: nothing came any more while the "
+    "traffic lasted. Max delay: of what arrived."
 )
 
 
@@ -85,13 +86,17 @@ def lines(migration: Migration) -> list[list[str]]:
             numbers.time_s(phase.to_s - phase.from_s) if index == 0 else "",
             str(stream.offered),
             str(stream.missing),
-            f"{stream.outage_ms:.1f}",
-            f"{stream.longest_gap_ms:.1f}",
+            _least(stream) + f"{stream.outage_ms:.1f}",
+            _least(stream) + f"{stream.longest_gap_ms:.1f}",
             f"{stream.max_delay_ms:.1f}",
         ]
         for phase in migration.phases
         for index, stream in enumerate(phase.streams)
     ]
+
+
+def _least(stream: PhaseStream) -> str:
+    return "≥ " if stream.silent_to_the_end else ""
 
 
 def tables(result: Result) -> Iterator[RenderableType]:
@@ -147,22 +152,21 @@ def findings(result: Result) -> Iterator[str]:
         one = row.migration
         why = f" ({one.why})" if one.why else ""
         said = f"The migration of {one.node} under {row.setup.name} {row.setup.chain}: {one.status}{why}"
-        outages = {
-            stream.direction: sum(
-                each.outage_ms
-                for phase in one.phases
-                for each in phase.streams
-                if each.direction == stream.direction
-            )
-            for phase in one.phases
-            for stream in phase.streams
-        }
-        if outages:
-            said += (
-                f"; the traffic missed {max(outages.values()):.1f} ms in its worse direction, by lost packets"
-            )
-        yield f"{said}."
+        yield f"{said}{_outage(one)}."
         yield from one.faults
+
+
+def _outage(migration: Migration) -> str:
+    seen = [stream for phase in migration.phases for stream in phase.streams]
+    outages: dict[str, float] = {}
+    for each in seen:
+        outages[each.direction] = outages.get(each.direction, 0.0) + each.outage_ms
+    if not outages:
+        return ""
+    most_ms = max(outages.values())
+    if any(map(_least, seen)):
+        return f"; the traffic missed at least {most_ms:.1f} ms: nothing came through any more"
+    return f"; the traffic missed {most_ms:.1f} ms in its worse direction, by lost packets"
 
 
 def plain_tables(result: Result) -> Iterator[PlainTable]:

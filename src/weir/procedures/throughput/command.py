@@ -43,7 +43,6 @@ from weir.procedures.throughput.expected_command import Planned, expected, json_
 
 if TYPE_CHECKING:
     from weir.lab import Lab
-    from weir.store.connection import StoreError
     from weir.store.store import Store
 
 
@@ -123,6 +122,7 @@ def run(
     from weir.procedures.campaign import campaign_class
     from weir.procedures.driver import all_planned
     from weir.report.blocks import new_console
+    from weir.store.connection import StoreError
     from weir.store.store import Store
 
     of_chains = {"--technology": technology, "--variant": variant, "--chain": chain, "--frame": frame}

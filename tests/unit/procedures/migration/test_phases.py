@@ -64,3 +64,15 @@ def test_losses_that_were_too_many_to_be_kept_are_not_forgotten() -> None:
     (stream,) = seen.streams
     seen = seen.model_copy(update={"streams": (stream.model_copy(update={"losses_left_out_packets": 40}),)})
     assert sum(one.packets for one in losses([seen], 0, RATE_PPS)) == 60
+
+
+def test_an_outage_that_does_not_end_is_counted_though_no_later_packet_shows_it() -> None:
+    silent = [*LOOKS[:4], *(look(at, at, 300) for at in (500, 600, 700))]
+    *_, after = phases(silent, CUTS, [STREAM], RATE_PPS)
+    seen = after.streams[0]
+    assert (seen.missing, seen.outage_ms, seen.silent_to_the_end) == (299, 299, True)
+
+
+def test_what_is_only_under_way_at_the_end_is_not_missing() -> None:
+    (only,) = phases([look(100, 100, 90), look(200, 200, 190)], [Cut("primary", 0)], [STREAM], RATE_PPS)
+    assert (only.streams[0].missing, only.streams[0].silent_to_the_end) == (0, False)
