@@ -290,6 +290,7 @@ complete_capture(struct stream_fields *fields, const char *where, struct weir_er
 	if (fields->filter != NULL && strlen(fields->filter) >= sizeof(config->capture_filter))
 		return weir_fail(error, "bad_argument", weir_at(where, "capture.filter").text,
 				 "255 bytes at most", NULL, "'filter' is too long");
+	config->capture_frame_bytes_max = weir_ports_frame_bytes_max();
 	snprintf(config->capture, sizeof(config->capture), "%s", fields->capture);
 	snprintf(config->capture_filter, sizeof(config->capture_filter), "%s",
 		 fields->filter != NULL ? fields->filter : "");

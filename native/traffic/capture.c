@@ -70,7 +70,8 @@ check_frame(const struct pcap_pkthdr *header, const struct weir_capture *capture
 	if (header->caplen > header->len || header->len < FRAME_BYTES_MIN || header->len > most)
 		return weir_fail(error, "bad_argument", WHERE,
 				 "frames from 14 bytes up to what the ports carry",
-				 "capture without segmentation offload: ethtool -K DEVICE gro off",
+				 "capture without segmentation offload (ethtool -K DEVICE gro off), or "
+				 "leave such frames out by `filter`: less 1514",
 				 "frame %u of %s has %u bytes, of %u at most without FCS", number,
 				 path, header->caplen > header->len ? header->caplen : header->len,
 				 most);

@@ -12,8 +12,9 @@ int
 weir_captured_read(const struct weir_stream_config *config, struct weir_capture *capture,
 		   struct weir_error *error)
 {
+	uint16_t most = config->capture_frame_bytes_max;
 	const struct weir_capture_wanted wanted = {
-		.frame_bytes_max = WEIR_FRAME_BYTES_MAX + RTE_VLAN_HLEN,
+		.frame_bytes_max = (most != 0 ? most : WEIR_FRAME_BYTES_MAX) + RTE_VLAN_HLEN,
 		.stamp = config->stamped,
 		.src_mac = config->template_macs ? &config->template.src_mac : NULL,
 		.dst_mac = config->template_macs ? &config->template.dst_mac : NULL,
@@ -68,8 +69,9 @@ int
 weir_capture_facts_of(const char *path, const char *filter, struct weir_capture_facts *facts,
 		      struct weir_error *error)
 {
+	/* What ports carry unless they are told of longer frames, and of a capture's they are not. */
 	const struct weir_capture_wanted wanted = {
-		.frame_bytes_max = WEIR_FRAME_BYTES_MAX + RTE_VLAN_HLEN,
+		.frame_bytes_max = RTE_ETHER_MAX_LEN + RTE_VLAN_HLEN,
 		.filter = filter,
 	};
 	struct weir_capture capture;

@@ -105,6 +105,7 @@ struct weir_stream_config {
 	 * left out before the first make it, where gaps are recorded and the run has a rate. */
 	bool once;
 	char capture_filter[WEIR_CAPTURE_FILTER_BYTES]; /* pcap-filter(7); "": all frames */
+	uint16_t capture_frame_bytes_max; /* that ports carry, with FCS, untagged; 0: all */
 	struct weir_address_map maps[WEIR_ADDRESS_MAPS_MAX];
 	unsigned int map_count;
 	struct weir_packet_values fields[WEIR_PACKET_FIELDS]; /* over what flows say */

@@ -131,6 +131,20 @@ def test_a_frame_without_room_for_a_stamp_is_named(client: DataPlaneClient, mixe
     assert "frame 1 of" in str(refused(client, "traffic.configure", asked))
 
 
+def test_a_frame_longer_than_the_ports_carry_is_named(client: DataPlaneClient, tmp_path: Path) -> None:
+    path = written(tmp_path / "long.pcap", [udp(b"q" * 900), udp(b"q" * 1558)])
+    error = str(refused(client, "traffic.configure", {"streams": [stream(capture={"path": path})]}))
+    assert "frame 2 of" in error
+    assert "has 1600 bytes, of 1518 at most without FCS" in error
+    read = subprocess.run(
+        [built("weir-dp"), "--capture", path, "--filter", ""], capture_output=True, text=True, check=False
+    )
+    assert "frame 2 of" in read.stderr
+    started(client, capture={"path": path, "filter": "less 1514"})
+    client.start_traffic({0: 20_000}, 10**7, 10**9)
+    assert result(client).streams[0].delivered > 0
+
+
 @pytest.mark.parametrize(
     ("asked", "where"),
     [({"slice_ns": 10**6}, "slice_ns"), ({"delay": {"variation": True}}, "delay.variation")],

@@ -47,18 +47,27 @@ def unfit(lab_path: Path, compared: Sequence[Way], cpu: int) -> Iterator[Problem
 
 def _unread(source: Source, compared: Iterable[Way]) -> Iterator[Problem]:
     """Captures that weir-dp cannot read, or of which nothing passes the filter."""
-    captures = (way.lab.traffic.capture for way in compared)
+    captures = [way.lab.traffic.capture for way in compared]
     sent = next((one.files() for one in captures if one is not None), {})  # no way changes them
     try:
         program = built("weir-dp")
     except FabricError:  # where only labs are checked
         return
+    replayed = any(one is not None and one.rate is not None for one in captures)
     for side, file in sent.items():
         try:
-            capture_sent(program, side, file)
+            known = capture_sent(program, side, file)
         except FabricError as error:
             place = source.place(("traffic", "capture", side))
             yield Problem(source.file, place.line, place.column, f"traffic.capture.{side}", str(error))
+            continue
+        if replayed and not known.own_pps:
+            place = source.place(("traffic", "capture", "rate"))
+            yield Problem(
+                source.file, place.line, place.column, "traffic.capture.rate",
+                f"{file.file} has no time between its frames, so it has no rate of its own",
+                "a capture of two frames or more, at times that go up; or no `rate`: it is searched then",
+            )  # fmt: skip
 
 
 def _unplanned(source: Source, compared: Iterable[Way]) -> Iterator[Problem]:

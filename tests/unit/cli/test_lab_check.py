@@ -5,9 +5,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
+from scapy.layers.inet import IP, UDP
+from scapy.layers.l2 import Ether
+from scapy.utils import wrpcap
 from typer.testing import CliRunner
 
 from weir.cli.exits import OK, USAGE
@@ -117,15 +120,42 @@ def test_what_weir_dp_refuses_is_said_in_the_labs_terms(tmp_path: Path) -> None:
     assert str(other) == "areas[0].core: no such core"
 
 
-def test_a_capture_that_cannot_be_read_is_told_where_the_lab_names_it(tmp_path: Path) -> None:
-    needs_weir_dp()
-    (tmp_path / "broken.pcap").write_text("no capture")
-    (tmp_path / "lab.yml").write_text(
-        "weir: 1\nname: replayed\nchain: PVP\ntechnology: direct\ntester: {direction: left-to-right}\n"
-        "traffic:\n  frames: [capture]\n  capture:\n    left: broken.pcap\n"
-    )
-    said = runner.invoke(app, ["validate", "--json", "--any-machine", str(tmp_path)])
+REPLAYED = (
+    "weir: 1\nname: replayed\nchain: PVP\ntechnology: direct\ntester: {direction: left-to-right}\n"
+    "traffic:\n  frames: [capture]\n  capture:\n    left: sent.pcap\n"
+)
+
+
+def problem_of(folder: Path, lab: str) -> dict[str, Any]:
+    """The only one."""
+    (folder / "lab.yml").write_text(lab)
+    said = runner.invoke(app, ["validate", "--json", "--any-machine", str(folder)])
     assert said.exit_code == USAGE
     (problem,) = json.loads(said.stdout)["problems"]
+    return dict(problem)
+
+
+def test_a_capture_that_cannot_be_read_is_told_where_the_lab_names_it(tmp_path: Path) -> None:
+    needs_weir_dp()
+    (tmp_path / "sent.pcap").write_text("no capture")
+    problem = problem_of(tmp_path, REPLAYED)
     assert (problem["key"], problem["line"]) == ("traffic.capture.left", 9)
-    assert "broken.pcap" in problem["message"]
+    assert "sent.pcap" in problem["message"]
+
+
+@pytest.mark.parametrize("rate", ["recorded", "2x", "5kpps"])
+@pytest.mark.parametrize("at_s", [[5.0], [5.0, 5.0], [5.0, 4.0, 3.0]])
+def test_a_capture_without_time_between_its_frames_is_not_replayed_by_it(
+    tmp_path: Path, at_s: list[float], rate: str
+) -> None:
+    needs_weir_dp()
+    frames = [Ether() / IP(dst="198.19.0.9") / UDP(dport=53) / (b"q" * 100) for _ in at_s]
+    for frame, time_s in zip(frames, at_s, strict=True):
+        frame.time = time_s
+    wrpcap(str(tmp_path / "sent.pcap"), frames)
+    problem = problem_of(tmp_path, f"{REPLAYED}    rate: {rate}\n")
+    assert (problem["key"], problem["line"]) == ("traffic.capture.rate", 10)
+    assert "has no time between its frames" in problem["message"]
+    assert runner.invoke(app, ["validate", str(tmp_path), "--any-machine"]).exit_code == USAGE
+    (tmp_path / "lab.yml").write_text(REPLAYED)
+    assert runner.invoke(app, ["validate", str(tmp_path), "--any-machine"]).exit_code == 0
