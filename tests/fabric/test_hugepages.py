@@ -17,6 +17,7 @@ from weir.fabric.step_handlers import Site
 from weir.plan import Step
 
 STEP = Step(kind="hugepages", name="hugepages", params={"memory_mb": 100}, text="", undo_text="")
+TUNING = STEP.model_copy(update={"params": {"memory_mb": 100, "promised": True}})
 NEEDED = (100 + MARGIN_MB) // PAGE_MB
 
 
@@ -62,9 +63,9 @@ def pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pages:
     return Pages(tmp_path)
 
 
-def done(site: Notes) -> dict[str, Any]:
+def done(site: Notes, step: Step = STEP) -> dict[str, Any]:
     """All that the journal knows after do()."""
-    facts = Hugepages().do(STEP, site)
+    facts = Hugepages().do(step, site)
     return site.facts | facts
 
 
@@ -105,6 +106,49 @@ def test_overlapping_deployments_destroyed_in_any_order(order: tuple[int, ...], 
         Hugepages().undo({}, site.facts, site)
         standing.remove(site)
         assert pages.total == 50 + len(standing) * NEEDED
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_what_one_tuning_promises_is_not_free_for_another(order: tuple[int, int], pages: Pages) -> None:
+    pages.set(total=50, free=0)
+    first = Notes()
+    done(first, TUNING)
+    pages.set(total=50 + NEEDED, free=NEEDED)
+    second = Notes([first])
+    done(second, TUNING)
+    assert pages.total == 50 + 2 * NEEDED
+    standing = [first, second]
+    for site in [standing[number] for number in order]:
+        site.others = [other for other in (first, second) if other in standing]
+        Hugepages().undo({}, site.facts, site)
+        standing.remove(site)
+        assert pages.total == 50 + len(standing) * NEEDED
+
+
+def test_a_deployment_takes_what_a_tuning_promises(pages: Pages) -> None:
+    pages.set(total=50, free=0)
+    tuned = Notes()
+    done(tuned, TUNING)
+    pages.set(total=50 + NEEDED, free=NEEDED)
+    assert done(Notes([tuned])) == {}
+    assert pages.total == 50 + NEEDED
+
+
+def test_a_tuning_notes_the_pages_that_the_kernel_did_not_give(
+    pages: Pages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages.set(total=50, free=0)
+    kept = Path.write_text
+    monkeypatch.setattr(
+        Path,
+        "write_text",
+        lambda one, text: kept(one, "60") if one.name == "nr_hugepages" else kept(one, text),
+    )
+    site = Notes()
+    facts = done(site, TUNING)
+    assert facts["lacking"] == NEEDED - 10
+    assert "lacking" not in done(Notes([site]))
+    Hugepages().undo({}, facts, site)  # it is no pool
 
 
 def test_a_killed_one_among_others_gives_back_its_own(pages: Pages) -> None:

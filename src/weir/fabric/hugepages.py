@@ -4,6 +4,8 @@
 Deployments may overlap and go in any order, so what counts is how many pages each has added to the pool of a
 NUMA node. The number that the pool had without any of them is journalled too: where their sum no longer
 explains the number found, somebody else has set it, and it stays.
+
+A tuned host promises its pages to deployments that come later: for another tuning they are not free.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ MARGIN_MB = 64  # DPDK's own structures besides packet buffers
 
 
 class Hugepages:
-    """Raises the number of pages only if too few are free. Still too few: weir-dp does without, says so."""
+    """Raises the number of pages only if too few are free. Still too few: weir-dp does without, says so; of a
+    tuning, where there is none, the facts say it, as `lacking`."""
 
     def do(self, step: Step, site: Site) -> Facts:
         """Numbers before and asked for are journalled before anything changes.
@@ -34,11 +37,11 @@ class Hugepages:
         """
         memory_mb = step.params["memory_mb"]
         assert isinstance(memory_mb, int)
-        lacking = 0
+        lacking, promised = 0, bool(step.params.get("promised"))
         try:
             with site.alone(everywhere=True):
                 for pool, share_mb in _shares(memory_mb, step.numbers("cpus")):
-                    lacking += _raise(pool, share_mb, site)
+                    lacking += _raise(pool, share_mb, site, promised=promised)
         except OSError:
             lacking = memory_mb // PAGE_MB  # no hugepages here, or not ours to change: weir-dp falls back
         if lacking > 0 and step.params.get("required"):
@@ -46,13 +49,14 @@ class Hugepages:
                 f"{lacking} hugepages of 2 MiB are lacking, and the lab requires them",
                 "free memory, reserve them at boot, or set host.hugepages to auto",
             )
-        return {}
+        return {"lacking": lacking} if lacking > 0 and promised else {}
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002
         """Takes away the pages that this step has added, unless somebody else has changed a number."""
         with site.alone(everywhere=True):
             for place, pool in facts.items():
-                _lower(Path(place), pool, site)
+                if isinstance(pool, dict):
+                    _lower(Path(place), pool, site)
 
 
 def free_mb() -> int:
@@ -80,14 +84,18 @@ def _shares(memory_mb: int, cpus: Sequence[int]) -> Iterator[tuple[Path, int]]:
         yield pool, -(-memory_mb * homes.count(node) // len(homes))
 
 
-def _raise(pool: Path, memory_mb: int, site: Site) -> int:
+def _raise(pool: Path, memory_mb: int, site: Site, *, promised: bool) -> int:
     """Pages that are still lacking afterwards."""
-    before = _persistent(pool)
-    missing = (memory_mb + MARGIN_MB + PAGE_MB - 1) // PAGE_MB - _number(pool, "free_hugepages")
+    before, others = _persistent(pool), _others(pool, site)
+    free = _number(pool, "free_hugepages")
+    if promised:
+        free = max(0, free - _added([one for one in others if one.get("promised")]))
+    missing = (memory_mb + MARGIN_MB + PAGE_MB - 1) // PAGE_MB - free
     if missing <= 0:
         return 0
-    base, generation = _base(before, _others(pool, site))
+    base, generation = _base(before, others)
     facts = {"base": base, "generation": generation, "before": before, "asked": before + missing}
+    facts |= {"promised": True} if promised else {}
     site.note({str(pool): facts})
     (pool / "nr_hugepages").write_text(str(before + missing))
     got = _persistent(pool)

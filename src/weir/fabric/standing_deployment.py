@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from weir.base.error import FabricError
 from weir.base.step import Step
 from weir.base.topology import Topology
+from weir.base.words import counted
 from weir.fabric import markers, openvswitch, process, stop_signals
 from weir.fabric.counters import Counter, kernel_counters, openvswitch_counters
 from weir.fabric.journal import SUFFIX, Entry, Journal
@@ -95,6 +96,8 @@ class StandingDeployment:
             if paths:
                 more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
                 found.append(f"{entry.step.text}: the kernel keeps /{paths[0]}{more} as it is")
+            if lacking := entry.facts.get("lacking"):
+                found.append(f"{entry.step.text}: the kernel gave {counted(lacking, 'page')} too few")
         return found
 
     def settle(self) -> None:

@@ -48,7 +48,10 @@ def tuning_steps(lab: Lab, cpus: Sequence[int]) -> list[Step]:
         for chain in lab.chains()
     ]
     most = max(topologies, key=lambda one: memory_mb(one, lab) + switch_memory_mb(one, lab))
-    return [*hugepages(most, lab), *host_steps(wishes, lab.host, cpus)]
+    pages = [
+        one.model_copy(update={"params": {**one.params, "promised": True}}) for one in hugepages(most, lab)
+    ]
+    return [*pages, *host_steps(wishes, lab.host, cpus)]
 
 
 def deployment_steps(topology: Topology, lab: Lab) -> list[Step]:
