@@ -174,7 +174,7 @@ def _running(core: int, cores: Collection[int]) -> Holder:
         f"{weir} has {_named([core])}"
         if its is None
         else f"{_id(its[0])} of {weir} polls on {_named(its[1])}",
-        f"wait for its end with --wait, or choose {_others(cores)} in the lab",
+        f"wait for its end with --wait, or choose {_others(cores)}",
         GRACE_S,
     )
 
@@ -186,13 +186,13 @@ def _standing(cores: Collection[int]) -> Iterator[Holder]:
         does = f"{_id(journal)} polls on {_named(shared)}"
         if journal.kept():
             name = _id(journal)
-            fix = f"take it down with `weir destroy {name}`, or choose {_others(cores)} in the lab"
+            fix = f"take it down with `weir destroy {name}`, or choose {_others(cores)}"
             yield Holder(does, fix)
         elif not journal.lock():
             going = any("ending" in record for record in journal.records())
             yield Holder(
                 f"{does}, and is being taken down" if going else f"{does}, and a running weir works on it",
-                f"wait for that with --wait, or choose {_others(cores)} in the lab",
+                f"wait for that with --wait, or choose {_others(cores)}",
                 GOING_S if going else GRACE_S,
             )
 
@@ -231,4 +231,5 @@ def _named(cores: Collection[int]) -> str:
 
 
 def _others(cores: Collection[int]) -> str:
-    return "other cores" if len(cores) > 1 else "another core"
+    what = "other cores" if len(cores) > 1 else "another core"
+    return f"{what}: `cores` of a lab, --cpu of `weir lean`"

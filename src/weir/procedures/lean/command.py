@@ -13,13 +13,14 @@ import typer
 
 from weir.cli.exits import USAGE, CommandError, failed
 from weir.cli.labfile import TechnologyName, Wait, chosen_chain, here, machine_cpus, own_cpus, require_packets
+from weir.procedures.lean.compared import before, check_injected
 from weir.procedures.lean.outside_command import OUTSIDE_LOAD, Asked, measure_outside, say
 
 if TYPE_CHECKING:
     from weir.lab import Lab
     from weir.lab.traffic import Traffic
     from weir.plan.lean import LeanChain
-    from weir.procedures.lean.run import LeanRun
+    from weir.procedures.lean.run import LeanRun, Program
     from weir.results.lean import LeanResult
 
 FLOWS = 1000
@@ -139,9 +140,11 @@ def lean(
         known, traffic = _chain(target, lab, chain, fastpath)
         if pcap is None and flows is None and frame is None:
             pcap = _captured(traffic)
+        check_injected(inject, known)
         run = _run(known, _sent(traffic, pcap, flows, frame), cpu=cpu, pcap=pcap)
+        earlier = None if baseline is None else before(baseline)
         with _own_cpu(run.cpu, wait=wait), _about_capture(pcap):
-            _measure(_with(run, cpu_ghz, cur, launches, inject), baseline, as_json)
+            _measure(_with(run, cpu_ghz, cur, launches, inject), earlier, baseline or "", as_json)
 
 
 @contextmanager
@@ -207,20 +210,20 @@ def _with(run: LeanRun, cpu_ghz: float | None, cur: float, launches: int, inject
     return replace(run, frequency_hz=frequency_hz, cur=cur, launches=launches, inject=inject)
 
 
-def _measure(run: LeanRun, baseline: str | None, as_json: bool) -> None:
+def _measure(run: LeanRun, earlier: LeanResult | Program | None, baseline: str, as_json: bool) -> None:
+    """`baseline`: what the user calls `earlier`."""
     from weir.procedures.lean import text
     from weir.procedures.lean.numbers import ImpossibleError
-    from weir.procedures.lean.run import earlier_program, present_program
+    from weir.procedures.lean.run import Program, present_program
 
     program = present_program()
     try:
-        if baseline is None:
+        if earlier is None:
             result = run.measure(program)
-        elif Path(baseline).is_file():
-            result = run.against_result(program, _stored(Path(baseline)), baseline)
+        elif isinstance(earlier, Program):
+            result = run.against_program(program, earlier)
         else:
-            say(f"building {baseline}, if it was not before")
-            result = run.against_program(program, earlier_program(baseline))
+            result = run.against_result(program, earlier, baseline)
     except ImpossibleError:
         say("")
         raise
@@ -303,22 +306,6 @@ def _run(known: LeanChain, traffic: Traffic, *, cpu: int | None, pcap: Path | No
     path = None if pcap is None else str(pcap.resolve())
     request = lean_request(known, chosen, traffic=traffic, frame=frame, pcap=path)
     return LeanRun(known.name, request, chosen, sent, progress=say)
-
-
-def _stored(path: Path) -> LeanResult:
-    from pydantic import ValidationError
-
-    from weir.base.record import fault_text
-    from weir.results.document import NewerDocumentError
-    from weir.results.lean import LeanResult
-
-    try:
-        return LeanResult.read(path.read_text(encoding="utf-8"))
-    except NewerDocumentError as error:
-        raise CommandError(f"{path}: {error}", USAGE) from None
-    except ValidationError as error:
-        what = f"{path} is no result of `weir lean --json`: {fault_text(error)}"
-        raise CommandError(what, USAGE) from None
 
 
 def _machine(as_json: bool) -> None:
