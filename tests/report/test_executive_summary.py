@@ -156,6 +156,9 @@ def test_the_next_step_of_a_run_that_did_not_end_and_of_one_with_nothing() -> No
     assert next_step(result(setups=[])) is None
     refused = [setup for setup in result().setups if setup.refused]
     assert "`weir doctor`" in str(next_step(result(setups=refused)))
+    for setup in refused:
+        setup.failed = True
+    assert "mend what the reason names" in str(next_step(result(setups=refused)))
 
 
 def test_the_next_step_of_each_doubt() -> None:

@@ -195,7 +195,7 @@ class Campaign:
             visited = self._visited[key] = MeasuredSetup(way, chain, setup, number)
             self._kept.judged_again(visited, visited.restore())
             if not setup.cases:
-                setup.refused = refused(way, chain)
+                setup.refused, setup.failed = refused(way, chain), False
             self._budget.took(key, (one.seconds for known in visited.rounds.values() for one in known))
 
     def _visit(
@@ -217,7 +217,7 @@ class Campaign:
             self._measure(visited, topology, found, frames)
         except ChainError as error:
             if not setup.cases:
-                setup.refused = str(error)
+                setup.refused, setup.failed = str(error), True
             self._progress.say(f"{name}: given up: {error}")
             if isinstance(error.__context__, KeyboardInterrupt):  # taking down failed after Ctrl-C
                 raise error.__context__ from error

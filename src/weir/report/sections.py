@@ -155,6 +155,8 @@ def next_step(result: Result) -> str | None:
     kinds = {doubt.kind for doubt in doubts.doubts(result)}
     every = [case for _, case in result.cases()]
     if not every:
+        if any(setup.failed for setup in result.setups):
+            return "Next: mend what the reason names, in the lab or in what it uses."
         return "Next: `weir doctor` says what this machine lacks." if summary.refusals(result) else None
     missed = any(verdict.outcome == "missed" for case in every for verdict in case.verdicts)
     bound = any(row.throughput.tester_bound for row in summary.rows(result))

@@ -105,7 +105,9 @@ class Setup(Record):
     other_hosts: list[OtherHost] = []
     """Of a chain that spans hosts: those without the tester, which the result's own fingerprint is not of."""
     refused: str | None = None
-    """Why this machine cannot run it, with what is missing."""
+    """Why there is nothing of it: what this machine lacks for it, or what failed."""
+    failed: bool = False
+    """The latter: this machine lacks nothing for it, but it could not be built, or measured."""
     bring_up_s: float | None = None
     """Time to build it."""
     outputs: list[ProgramOutput] = []

@@ -230,8 +230,8 @@ def expected(plan: Planned, before: Sequence[float]) -> str:
     if before:
         runs = "run" if len(before) == 1 else f"{len(before)} runs"
         return f"{said}, by the last {runs} of this lab here{_beside()}"
-    again = lab.measure.revisit_s
-    more = f", and up to {rough(again)} more for what the machine was in a worse state for" if again else ""
+    again = lab.measure.revisit_s if plan.asked.budget_s is None else 0  # a budget has room for that, too
+    more = f"; up to {rough(again)} more for cases that the machine was in a worse state for" if again else ""
     return f"{said}{more}{_beside()}"
 
 
