@@ -84,6 +84,7 @@ def _summary(deployment: Deployment) -> dict[str, Any]:
         "topology": topology.model_dump(mode="json") if topology else None,
         "tuning": deployment.tuning.model_dump(mode="json") if deployment.tuning else None,
         "cloud": cloud.model_dump(mode="json") if cloud else None,
+        "ended": deployment.ended(),
     }
 
 
@@ -121,6 +122,8 @@ def _show(deployment: Deployment, ledger: Ledger | None) -> None:
     console = new_console(soft_wrap=True, width=max(new_console().width, LEAST_COLUMNS))
     console.print(_overview([deployment]))
     console.print(f"run directory: {deployment.run_dir}")
+    if (ended := deployment.ended()) is not None:
+        console.print(f"{ended}", style="bold red", markup=False)
     if deployment.topology is not None:
         for line in host_lines(deployment.topology):
             console.print(line)

@@ -166,9 +166,19 @@ class StandingDeployment:
                 handler.require_running(entry.step.params, entry.facts, self._counting)
             elif not process.alive(entry.facts["pid"]):
                 raise FabricError(
-                    f"{entry.step.name} has ended in the middle of the measurement",
+                    f"{entry.step.name} has ended before it was taken down",
                     f"its logs: {self.run_dir}",
                 )
+
+    def ended(self) -> str | None:
+        """Which of its processes has ended, and how, as far as this user can see. None: none has."""
+        try:
+            self.require_alive()
+        except FabricError as error:
+            return error.message
+        except PermissionError:
+            return None
+        return None
 
     def _require_lasting(self) -> None:
         """The same of one that does not answer: that it is about to end tells more than that."""

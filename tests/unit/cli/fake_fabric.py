@@ -26,9 +26,13 @@ class FakeDeployment:
         self._readable = readable
         self.tuning = self.cloud = None
         self.destroyed = False
+        self.has_ended: str | None = None
 
     def unreadable(self) -> str | None:
         return None if self._readable else "another version"
+
+    def ended(self) -> str | None:
+        return self.has_ended
 
     def destroy(self) -> None:
         self.destroyed = True

@@ -58,6 +58,12 @@ def test_inspect_shows_the_ports_of_one() -> None:
     assert "weir-dp does not answer" in shown
 
 
+def test_inspect_says_first_which_program_has_ended(two: list[FakeDeployment]) -> None:
+    two[0].has_ended = "program f1 (default) has ended: boo"
+    assert runner.invoke(app, ["inspect", FIRST]).stdout.splitlines()[2] == two[0].has_ended
+    assert json.loads(runner.invoke(app, ["inspect", FIRST, "--json"]).stdout)["ended"] == two[0].has_ended
+
+
 @pytest.mark.usefixtures("two")
 def test_inspect_says_why_it_can_show_nothing_of_one() -> None:
     assert runner.invoke(app, ["inspect", SECOND]).stdout == f"{SECOND}  another version\n"

@@ -129,8 +129,8 @@ class ProgramRun:
         if not alive:
             _wait_for_last_words(params)
             raise FabricError(
-                f"{_who(params)} {_ended(facts['pid'])} in the middle of the"
-                f" measurement: {_words(site.directory / _log(params))}",
+                f"{_who(params)} {_ended(facts['pid'])} before it was"
+                f" taken down: {_words(site.directory / _log(params))}",
                 f"see what it says: {site.directory / _log(params)}",
             )
 

@@ -30,9 +30,7 @@ def require_running(params: Mapping[str, Any], facts: Facts, site: Site) -> None
         return
     its = stored(site, node)
     if not process.alive(pid):
-        raise FabricError(
-            f"virtual machine {node} {_end(pid)} in the middle of the measurement: {last_words(its)}"
-        )
+        raise FabricError(f"virtual machine {node} {_end(pid)} before it was taken down: {last_words(its)}")
     # Nothing else stops one whose processor is emulated; and a migration has the monitor for itself.
     if params["forwarder"] == "" or (facts["accel"] == "kvm" and not params["failover"]):
         with stop_signals.held():
@@ -60,12 +58,9 @@ def _signal_name(number: int) -> str:
 
 def _refuse_still(node: str, status: str, its: Stored, site: Site) -> None:
     if status != "io-error":
-        raise FabricError(
-            f"virtual machine {node} stands still ({status}) in the middle of the measurement:"
-            f" {last_words(its)}"
-        )
+        raise FabricError(f"virtual machine {node} stands still ({status}): {last_words(its)}")
     raise FabricError(
-        f"virtual machine {node} stands still in the middle of the measurement, since it could not write to"
+        f"virtual machine {node} stands still, since it could not write to"
         f" its disk: {why_full(site, node)}; it said last: {last_words(its)}",
         "raise vm.overlay_mb, make space, or have its guest write less",
     )
