@@ -214,7 +214,7 @@ class Drift(Record):
     """95 % interval of the change, as if deviations were independent."""
     change_high: float
     share: float | None
-    """`change` / `start`; absent where that says nothing."""
+    """`change` / `start`; absent where that says nothing: the line may as well begin at 0, or below."""
     share_low: float | None = None
     share_high: float | None = None
     seconds: float

@@ -79,7 +79,7 @@ def _prefix_table(row: SoakRow) -> Table:
 
 def _drift_table(row: SoakRow) -> Table:
     minutes = max(drift.seconds for drift in row.soak.drifts) / 60
-    out = blocks.table(f"\nDrift over {minutes:.1f} min: fitted line, 95 % interval")
+    out = blocks.table(f"\nDrift over {minutes:.1f} min: fitted line, 95 % interval; –: it does not fit")
     for name in ("Of", "what"):
         out.add_column(name, overflow="fold")
     for name in ("start", "change", ""):

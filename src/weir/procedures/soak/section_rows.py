@@ -297,13 +297,14 @@ def worst_stream(prefix: SoakPrefix | SoakStep) -> SoakStream | None:
 
 
 def drift_cells(drift: Drift) -> list[str]:
-    """Subject, what, start, change with its interval, share."""
+    """Subject, what, start, change with its interval, share. Nothing of it is below 0: a line that begins
+    there does not fit, and has no start."""
     unit = UNITS.get(drift.unit, drift.unit)
     share = "" if drift.share is None else f"{drift.share:+.2%}"
     return [
         numbers.ARROWS.get(drift.subject, drift.subject),
         f"{drift.what}, {unit}" if unit else drift.what,
-        _figure(drift.start),
+        _figure(drift.start) if drift.start >= 0 else "–",
         f"{_figure(drift.change, sign=True)} ({_figure(drift.change_low, sign=True)} … "
         f"{_figure(drift.change_high, sign=True)})",
         share,

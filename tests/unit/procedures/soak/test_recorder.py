@@ -8,6 +8,7 @@ import pytest
 from weir.lab.sla import DelayLimits, Sla
 from weir.procedures.soak.drift import fitted
 from weir.procedures.soak.recorder import Recorder
+from weir.procedures.soak.section_rows import drift_cells
 from weir.protocol.traffic_results import Gap
 from weir.results.soak import PoolFigures, SoakInterval
 from weir.results.trial import Drop
@@ -307,6 +308,16 @@ def test_a_line_has_its_slope_and_an_interval_that_holds_it() -> None:
     assert drift.share == pytest.approx(0.38, abs=0.02)
     steady = fitted("x", "y", "z", [(float(at), 5.0) for at in range(5)])
     assert (steady.change_low, steady.change, steady.change_high) == (0, 0, 0)
+
+
+def test_a_line_that_may_as_well_begin_at_nothing_has_no_share() -> None:
+    steep = [(float(at), 1000.0 * max(0, at - 15)) for at in range(20)]
+    drift = fitted("→", "latency P99", "us", steep)
+    assert drift.start < 0
+    assert (drift.share, drift.share_low, drift.share_high) == (None, None, None)
+    assert drift_cells(drift)[2] == "–"
+    scattered = [(float(at), 100.0 * (at % 4 == 3)) for at in range(12)]
+    assert fitted("→", "latency P99", "us", scattered).share is None
 
 
 def test_figures_while_the_load_settles_are_counted_but_not_compared() -> None:
