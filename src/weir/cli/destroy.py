@@ -21,6 +21,7 @@ def destroy(
 ) -> None:
     """Take down a deployment. All that its journal says it made, and nothing else."""
     from weir import fabric
+    from weir.fabric import stop_signals
 
     if everything and deployment_id is not None:
         raise CommandError("--all and an ID contradict each other; give one of them", USAGE)
@@ -31,12 +32,13 @@ def destroy(
         return
     standing = []
     for deployment in found if everything else [one_of(found, deployment_id)]:
-        try:
-            deployment.destroy()
-        except fabric.FabricError as error:
-            standing.append(str(error))
-        else:
-            print(f"{deployment.id} is gone")
+        with stop_signals.held():  # what came meanwhile ends this only when it is said what is gone
+            try:
+                deployment.destroy()
+            except fabric.FabricError as error:
+                standing.append(str(error))
+            else:
+                print(f"{deployment.id} is gone", flush=True)
     if everything:
         _remove_remains()
     if standing:

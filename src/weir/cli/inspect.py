@@ -84,7 +84,7 @@ def _summary(deployment: Deployment) -> dict[str, Any]:
         "topology": topology.model_dump(mode="json") if topology else None,
         "tuning": deployment.tuning.model_dump(mode="json") if deployment.tuning else None,
         "cloud": cloud.model_dump(mode="json") if cloud else None,
-        "ended": deployment.ended(),
+        "ended": deployment.ended() if topology else None,
     }
 
 

@@ -73,27 +73,8 @@ def _run(run: RunSummary) -> Sequence[str]:
         + (counted(run.intervals, "interval") if run.intervals else counted(run.trials, "trial")),
         run.campaign or "",
         ",".join(run.tags),
-        ended(run),
+        run.ended,
     )
-
-
-def ended(run: RunSummary) -> str:
-    """How, where it was not as it should."""
-    if run.interrupted:
-        return "interrupted"
-    if run.finished_at and run.left_out_points:
-        points = counted(run.left_out_points, "point")
-        if run.campaign is not None:
-            return f"{points} of its campaign left out"
-        return f"ended with its budget: {points} left out"
-    return _UNFINISHED[run.unfinished] if run.unfinished is not None else ""
-
-
-_UNFINISHED = {
-    "measured": "still measured",
-    "killed": "broke off",
-    "unknown": "not finished: still measured, or broke off",
-}
 
 
 def _trial(trial: TrialSummary) -> Sequence[str]:

@@ -46,8 +46,8 @@ def rate_pps(text: str) -> float:
     return pps
 
 
-def seconds(option: str, text: str, least: float, most: float) -> float:
-    """Of a time. CommandError says what is expected."""
+def seconds(option: str, text: str, least: float, most: float, *, why: str = "") -> float:
+    """Of a time. CommandError says what is expected; `why`: what the least comes from."""
     from weir.lab.units import SECONDS, quantity
 
     try:
@@ -55,7 +55,7 @@ def seconds(option: str, text: str, least: float, most: float) -> float:
     except ValueError as error:
         raise CommandError(f"{option} {text}: {error}", USAGE) from error
     if not least <= found <= most:
-        raise CommandError(f"{option} {text}: expected {_said(least)} to {_said(most)}", USAGE)
+        raise CommandError(f"{option} {text}: expected {_said(least)}{why} to {_said(most)}", USAGE)
     return found
 
 

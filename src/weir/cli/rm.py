@@ -10,7 +10,6 @@ import typer
 
 from weir.base.words import counted
 from weir.cli.exits import FAILED, USAGE, CommandError, printable
-from weir.cli.ls import ended
 from weir.cli.selecting import Campaigns, Factors, Filters, Hosts, Labs, RunNames, Since, Tags, Until, chosen
 from weir.cli.stored import StoreLocation
 
@@ -60,7 +59,7 @@ def rm(
             what = "end what measures first" + (", or say --unfinished" if asked else "")
             raise CommandError(f"nothing was removed: {what}", FAILED)
         for run in found[:SHOWN] if not dry_run else found:
-            how = f" ({ended(run)})" if ended(run) else ""
+            how = f" ({run.ended})" if run.ended else ""
             print(printable(f"{run.id}  {run.started_at}  {counted(run.trials, 'trial')}{how}"))
         if dry_run:
             return

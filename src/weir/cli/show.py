@@ -11,7 +11,6 @@ import typer
 
 from weir.base.words import counted
 from weir.cli.exits import printable
-from weir.cli.ls import ended
 from weir.cli.selecting import Filters, chosen
 from weir.cli.stored import LATEST, StoreLocation
 
@@ -48,7 +47,7 @@ def _found(summary: RunSummary, result: Result, campaign: Campaign | None) -> di
         "title": result.title,
         "started_at": result.started_at,
         "finished_at": result.finished_at,
-        "ended": ended(summary) or "finished",
+        "ended": summary.ended or "finished",
         "kind": "quick" if result.quick else "full",
         "weir": summary.weir,
         "spec_sha256": result.spec_sha256,

@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import json
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,14 @@ from weir.lab.capture import CaptureFile, Side
 from weir.results.replay import CaptureSent
 
 READ_S = 60
+_GZIP = b"\x1f\x8b"
 DIRECTIONS: dict[Side, str] = {"left": "left-to-right", "right": "right-to-left"}
 
 
 def capture_sent(program: Path, side: Side, sent: CaptureFile) -> CaptureSent:
     """Reads it by that weir-dp, once. FabricError says what is wrong with it."""
+    if _compressed(Path(sent.file)):
+        raise FabricError(f"{sent.file} is compressed", "name the capture itself: gunzip it")
     known = _read(program, sent.file, sent.filter)
     return CaptureSent(
         direction=DIRECTIONS[side],
@@ -28,6 +32,14 @@ def capture_sent(program: Path, side: Side, sent: CaptureFile) -> CaptureSent:
         own_pps=known["recorded_pps"],
         own_seconds=(known["lead_ns"] + known["span_ns"]) / NS_PER_S,
     )
+
+
+def _compressed(path: Path) -> bool:
+    with suppress(OSError):
+        if path.is_file():
+            with path.open("rb") as file:
+                return file.read(len(_GZIP)) == _GZIP
+    return False
 
 
 @functools.cache

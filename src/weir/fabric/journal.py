@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 SUFFIX = ".journal"
 VERSION = 1
 """Of the records; a journal of another version is only named, and taken down by the Weir that made it."""
-_OF_ANOTHER = "destroy it with that one; or remove by hand what it names, and then the file itself"
+_BY_HAND = "remove by hand what it names, and then the file itself"
+_OF_ANOTHER = f"destroy it with that one; or {_BY_HAND}"
 _RESERVED_BYTES = 64 * 1024
 _LOOKED_AT_S = 1.0
 """Whoever removes locks that nobody holds has a new one for less than this."""
@@ -197,8 +198,10 @@ class Journal:
         return os.pread(self._fd, os.fstat(self._fd).st_size, 0)
 
     def header(self) -> dict[str, Any]:
-        """The first record. FabricError if it is of another version of Weir."""
-        found = next(self.records(), {})
+        """The first record. FabricError if it is damaged, or of another version of Weir."""
+        found = next(self.records(), None)
+        if found is None:
+            raise FabricError(f"{self.path} is damaged: its first line is not whole", _BY_HAND)
         if found.get("journal") != VERSION:
             raise FabricError(
                 f"{self.path} is of another version of Weir",
@@ -256,7 +259,7 @@ def _step(announced: object, path: Path) -> Step:
             ) from error
         raise FabricError(
             f"{path} names a step that is none: {fault_text(error)}",
-            "remove by hand what it names, and then the file itself",
+            _BY_HAND,
         ) from error
 
 

@@ -53,7 +53,9 @@ class Sla(LabSection):
     budget: Literal["g114"] | None = Field(
         default=None, description="g114: the greatest latency within 150 ms one way (ITU-T G.114)"
     )
-    throughput: tuple[ThroughputFloor, ...] = Field(default=(), description="least rates")
+    throughput: tuple[ThroughputFloor, ...] = Field(
+        default=(), description="least rates, such as {goal: NDR, pps: 1Mpps}"
+    )
 
     def limits_packets(self) -> bool:
         """Whether it says anything of loss or delay, which trials at given loads show."""

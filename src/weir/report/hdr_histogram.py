@@ -101,7 +101,7 @@ def no_delays(result: Result) -> str | None:
     if next(iter(recorded(result)), None) is not None:
         return None
     way = "a lab with `measure: {latency: {}}` measures them"
-    return f"it measured no delays, or none of its trials was valid; {way}"
+    return f"no valid trial of it kept a histogram of delays; {way}"
 
 
 PERCENTILES = Format("hgrm", ".hgrm", percentiles, no_delays)

@@ -23,6 +23,8 @@ from weir.store.files import data_folder, forbidden, give, make_folder
 IMMUTABLE = "immutable"
 """How a file is opened that this user may not lock."""
 BUSY_TIMEOUT_S = 30
+CONNECT_S = 10
+"""A server that has said nothing for so long is not there."""
 _BUSY_PAUSE_S = 0.02
 DAMAGED = "the file is damaged or no Weir store: move it away, or choose another with --store"
 
@@ -83,10 +85,11 @@ def engine_of(url: URL, name: str, *, reading: bool, log: bool = True) -> Engine
             raise StoreError(forbidden(path, name, "read" if reading else "written to", advice)) from error
         except OSError as error:
             raise StoreError(f"{name}: {error.strerror}; choose another place with --store") from error
-    elif reading and url.get_backend_name() == "postgresql":
-        options["connect_args"] = {"options": "-c default_transaction_read_only=on"}
     if url.get_backend_name() == "postgresql":
         options["pool_pre_ping"] = True  # a server that was started anew has closed them
+        options["connect_args"] = {"connect_timeout": CONNECT_S}
+        if reading:
+            options["connect_args"] |= {"options": "-c default_transaction_read_only=on"}
     try:
         engine = create_engine(url, **options)
     except (NoSuchModuleError, ModuleNotFoundError) as error:

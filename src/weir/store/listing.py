@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy import Select, and_, func, select
 from sqlalchemy.orm import Session, aliased
 
+from weir.base.words import counted
 from weir.results.upgrades import RESULT_VERSION
 from weir.store.database import Database
 from weir.store.selection import Selection
@@ -51,6 +52,30 @@ class RunSummary:
     unfinished: Unfinished | None = None
     """What becomes of one that has not ended; None: it has."""
 
+    @property
+    def ended(self) -> str:
+        """How, in words, where it was not as it should; else nothing."""
+        if not self.finished_at or not self.left_out_points or self.interrupted:
+            return ended(self.unfinished, interrupted=self.interrupted)
+        points = counted(self.left_out_points, "point")
+        if self.campaign is not None:
+            return f"{points} of its campaign left out"
+        return f"ended with its budget: {points} left out"
+
+
+_UNFINISHED: dict[Unfinished, str] = {
+    "measured": "still measured",
+    "killed": "broke off",
+    "unknown": "not finished: still measured, or broke off",
+}
+
+
+def ended(unfinished: Unfinished | None, *, interrupted: bool) -> str:
+    """In words; nothing of a run that came to its end."""
+    if interrupted:
+        return "interrupted"
+    return _UNFINISHED[unfinished] if unfinished is not None else ""
+
 
 @dataclass(frozen=True)
 class TrialSummary:
@@ -81,7 +106,8 @@ class LabSummary:
     """That run's, without setups."""
     started_at: str
     """When that began; RFC 3339, UTC; empty where it cannot be read."""
-    finished: bool
+    ended: str
+    """How that has, in words, where it was not as it should; empty: it has come to its end."""
     host: str
     campaign: str | None
     """Over several hosts, that its newest run is of; None: of none."""
@@ -108,7 +134,7 @@ def labs(store: Database) -> list[LabSummary]:
                 newest=row.id,
                 document=row.document,
                 started_at=rfc3339(row.started_s) or "",
-                finished=row.finished_s is not None,
+                ended=ended(state_of(row), interrupted=bool(row.interrupted)),
                 host=row.host or "",
                 campaign=row.campaign,
                 parts=of_campaign,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any, Literal
@@ -141,6 +142,12 @@ def test_a_capture_that_cannot_be_read_is_told_where_the_lab_names_it(tmp_path: 
     problem = problem_of(tmp_path, REPLAYED)
     assert (problem["key"], problem["line"]) == ("traffic.capture.left", 9)
     assert "sent.pcap" in problem["message"]
+
+
+def test_a_compressed_capture_is_named_as_one(tmp_path: Path) -> None:
+    needs_weir_dp()
+    (tmp_path / "sent.pcap").write_bytes(gzip.compress(b"a capture"))
+    assert "is compressed; name the capture itself" in problem_of(tmp_path, REPLAYED)["message"]
 
 
 @pytest.mark.parametrize("rate", ["recorded", "2x", "5kpps"])

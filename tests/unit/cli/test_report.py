@@ -98,7 +98,7 @@ def test_a_run_without_delays_gives_no_file_of_them_but_says_so(
     file = tmp_path / "delays"
     done = runner.invoke(app, ["report", OLD, "-f", name, "-o", str(file), "--store", store])
     assert (done.exit_code, file.exists()) == (1, False)
-    assert f"run {OLD} cannot be shown as {name}: it measured no delays" in done.stderr
+    assert f"run {OLD} cannot be shown as {name}: no valid trial of it kept a histogram" in done.stderr
     assert "`measure: {latency: {}}` measures them" in done.stderr
 
 

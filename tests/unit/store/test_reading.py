@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from sqlalchemy import text
 
 from weir.store import connection, editing, history, listing
 from weir.store.connection import NoStoreError, StoreError
+from weir.store.database import Database
 from weir.store.store import Store
 
 from .made import listed, run, setup, trial
@@ -224,3 +226,11 @@ def test_a_store_in_a_closed_folder_says_so() -> None:
                 Store(path, reading=True)
         finally:
             os.seteuid(0)
+
+
+def test_a_server_that_says_nothing_is_not_waited_for_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "CONNECT_S", 2)  # the least that libpq knows
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"postgresql+psycopg://weir@127.0.0.1:{silent.getsockname()[1]}/weir"
+        with pytest.raises(StoreError, match="timeout"):
+            Database(url, reading=True)

@@ -94,7 +94,7 @@ def test_a_run_that_its_budget_ended_is_marked_in_the_list(tmp_path: Path) -> No
     left = LeftOutRounds(name="ovs", chain="PVP", frame="64", measured=1, left_out=2)
     run.campaign = CampaignRecord(rounds=3, points=18, budget_s=60, left_out=[left])
     page = client(filled(tmp_path / "results.db", [run])).get("/labs/nightly").text
-    assert '<b class="why">ended with its budget</b>' in page
+    assert '<b class="why">ended with its budget: 2 points left out</b>' in page
 
 
 @pytest.mark.parametrize("path", ["/", "/labs/nightly"])
@@ -209,7 +209,7 @@ def test_a_run_that_came_meanwhile_is_there_at_once(tmp_path: Path) -> None:
         said = text_of(weir.get("/").text)
         assert "labs 2 runs 2 " in said
         assert "another" in said
-        assert "not finished" in said
+        assert "still measured" in said
         page = text_of(weir.get("/runs/another-1").text)
         assert "Not finished. What is stored so far is below." in page
     assert weir.get("/runs/another-1").status_code == 200

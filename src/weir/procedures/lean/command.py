@@ -13,7 +13,7 @@ import typer
 
 from weir.cli.exits import USAGE, CommandError, failed
 from weir.cli.labfile import TechnologyName, Wait, chosen_chain, here, machine_cpus, own_cpus, require_packets
-from weir.procedures.lean.compared import before, check_injected
+from weir.procedures.lean.baseline_command import before, check_injected
 from weir.procedures.lean.outside_command import OUTSIDE_LOAD, Asked, measure_outside, say
 
 if TYPE_CHECKING:

@@ -217,7 +217,7 @@ def _settings(
     from weir.procedures.soak.schedule import complaint
 
     interval_s = seconds("--interval", times[1], SHORTEST_INTERVAL_S, 3600.0)
-    duration_s = seconds("--duration", times[0], 3 * interval_s, LONGEST_S)
+    duration_s = seconds("--duration", times[0], 3 * interval_s, LONGEST_S, why=" (three intervals)")
     wrong = complaint(lab.measure.soak.schedule, duration_s, interval_s) if load is None else None
     if wrong is not None:
         raise CommandError(

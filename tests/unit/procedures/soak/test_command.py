@@ -20,7 +20,10 @@ runner = CliRunner()
     ("words", "expected"),
     [
         ([LAB, "--duration", "soon"], "expected a number"),
-        ([LAB, "--duration", "1min", "--interval", "1h"], "--duration 1min: expected 3h to 168h"),
+        (
+            [LAB, "--duration", "1min", "--interval", "1h"],
+            "expected 3h (three intervals) to 168h",
+        ),
         ([LAB, "--rate", "1Mpps", "--load", "50% PDR"], "give one of them"),
         ([LAB, "--rate", "50% PDR"], "a share of a goal is a --load"),
         ([LAB, "--load", "50% XDR"], "no goal XDR; it has NDR, PDR"),
