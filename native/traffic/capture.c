@@ -68,13 +68,13 @@ check_frame(const struct pcap_pkthdr *header, const struct weir_capture *capture
 				 "frame %u of %s has %u of its %u bytes", number, path,
 				 header->caplen, header->len);
 	if (header->caplen > header->len || header->len < FRAME_BYTES_MIN || header->len > most)
-		return weir_fail(error, "bad_argument", WHERE,
-				 "frames from 14 bytes up to what the ports carry",
-				 "capture without segmentation offload (ethtool -K DEVICE gro off), or "
-				 "leave such frames out by `filter`: less 1514",
-				 "frame %u of %s has %u bytes, of %u at most without FCS", number,
-				 path, header->caplen > header->len ? header->caplen : header->len,
-				 most);
+		return weir_fail(
+			error, "bad_argument", WHERE,
+			"frames from 14 bytes up to what the ports carry",
+			"capture without segmentation offload (ethtool -K DEVICE gro off), or "
+			"leave such frames out by `filter`: less 1514",
+			"frame %u of %s has %u bytes, of %u at most without FCS", number, path,
+			header->caplen > header->len ? header->caplen : header->len, most);
 	if (header->ts.tv_sec < 0 || header->ts.tv_sec > SECONDS_MAX)
 		return weir_fail(error, "bad_argument", WHERE, "seconds since 1970, below 2^33",
 				 NULL, "frame %u of %s has a time that cannot be", number, path);
