@@ -35,7 +35,8 @@ from weir.fabric.host.settings import Governor, RtThrottle
 from weir.fabric.hugepages import Hugepages
 from weir.fabric.links import Netns
 from weir.fabric.run_directory import RunDirectory
-from weir.fabric.step_handlers import Facts, Site, StepHandler
+from weir.fabric.site import Facts, Site
+from weir.fabric.step_handlers import StepHandler
 from weir.lab import Lab
 from weir.plan import Step
 

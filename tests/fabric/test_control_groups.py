@@ -14,7 +14,7 @@ from weir.base.error import FabricError
 from weir.fabric.function.control_group import ControlGroup
 from weir.fabric.host import isolated
 from weir.fabric.host.control_groups import Group, hierarchies
-from weir.fabric.step_handlers import Site
+from weir.fabric.site import Site
 from weir.plan import Step
 
 V2, V1 = "sys/fs/cgroup", "sys/fs/cgroup/{}"

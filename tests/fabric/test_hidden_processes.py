@@ -18,7 +18,7 @@ from weir.base.started import Started
 from weir.fabric import markers, process
 from weir.fabric.journal import Journal
 from weir.fabric.probe import sees_other_users
-from weir.fabric.step_handlers import Site
+from weir.fabric.site import Site
 from weir.lab import Lab
 from weir.plan import Step
 

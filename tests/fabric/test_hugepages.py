@@ -13,7 +13,7 @@ import pytest
 
 from weir.fabric import hugepages
 from weir.fabric.hugepages import MARGIN_MB, PAGE_MB, Hugepages
-from weir.fabric.step_handlers import Site
+from weir.fabric.site import Site
 from weir.plan import Step
 
 STEP = Step(kind="hugepages", name="hugepages", params={"memory_mb": 100}, text="", undo_text="")

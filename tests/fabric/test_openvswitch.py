@@ -15,7 +15,7 @@ import pytest
 
 from weir.fabric import FabricError
 from weir.fabric.openvswitch import appctl, control_socket
-from weir.fabric.step_handlers import Site
+from weir.fabric.site import Site
 from weir.technology.openvswitch import DIRECTORY
 
 

@@ -21,7 +21,7 @@ from weir.fabric.deployment import clean_leftovers, deployments
 from weir.fabric.journal import Journal
 from weir.fabric.lock import Lock
 from weir.fabric.run_directory import RunDirectory
-from weir.fabric.step_handlers import Site
+from weir.fabric.site import Site
 
 from .machine import Machine
 

@@ -13,8 +13,8 @@ from pydantic import ValidationError
 from weir import plan
 from weir.base.error import FabricError
 from weir.fabric import data_plane, sriov
+from weir.fabric.site import Site
 from weir.fabric.sriov import SriovVf
-from weir.fabric.step_handlers import Site
 from weir.lab import Lab
 from weir.plan import Step
 from weir.technology.sriov import SrIovOptions, TooFewFunctionsError

@@ -17,7 +17,7 @@ from weir.base.step import StepKind
 from weir.fabric.host.isolated import holding
 from weir.fabric.host.partition import Partition
 from weir.fabric.host.settings import Governor, HostSettings, Interrupts, RtThrottle
-from weir.fabric.step_handlers import Site
+from weir.fabric.site import Site
 from weir.plan import Step
 
 from .recorded_machine import planted

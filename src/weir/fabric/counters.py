@@ -14,7 +14,7 @@ from weir.base.node import Port
 from weir.base.topology import Link, Topology, switch_namespace, taps
 from weir.fabric import namespace
 from weir.fabric.openvswitch import ports_shown
-from weir.fabric.step_handlers import Site
+from weir.fabric.site import Site
 
 
 @dataclass(frozen=True)

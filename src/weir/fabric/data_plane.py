@@ -9,7 +9,7 @@ from typing import Any
 from weir.fabric.built import built
 from weir.fabric.host import isolated
 from weir.fabric.process import wait_for
-from weir.fabric.step_handlers import Facts, Site
+from weir.fabric.site import Facts, Site
 from weir.plan import Step
 
 

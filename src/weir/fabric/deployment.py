@@ -21,8 +21,9 @@ from weir.fabric.lock import LOCK_SUFFIX, Lock
 from weir.fabric.outside.watch import taking_part
 from weir.fabric.own_folder import remove_folders_left
 from weir.fabric.run_directories import forget_unused
+from weir.fabric.site import Facts, Site
 from weir.fabric.standing_deployment import StandingDeployment
-from weir.fabric.step_handlers import Facts, Logging, Output, Site, Speaking, step_handler
+from weir.fabric.step_handlers import Logging, Output, Speaking, step_handler
 from weir.plan import Step, Tuning
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from typing import Any
 from weir.base.error import FabricError
 from weir.fabric.host.cpus import nodes
 from weir.fabric.host.tree import Tree
-from weir.fabric.step_handlers import Facts, Site, generation, newest
+from weir.fabric.site import Facts, Site, generation, newest
 from weir.plan import Step
 
 DIRECTORY = Path("/sys/kernel/mm/hugepages/hugepages-2048kB")

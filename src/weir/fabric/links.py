@@ -20,7 +20,7 @@ from weir.base.error import FabricError
 from weir.fabric import namespace
 from weir.fabric.host.devices import TUN
 from weir.fabric.offloads import switch_off_offloads
-from weir.fabric.step_handlers import Facts, Site
+from weir.fabric.site import Facts, Site
 from weir.plan import Step
 
 _GONE = (errno.ENODEV, errno.ENOENT)

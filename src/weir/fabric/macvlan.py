@@ -14,7 +14,7 @@ from pyroute2.netlink.exceptions import NetlinkError
 from weir.base.error import FabricError
 from weir.fabric import namespace, netlink
 from weir.fabric.links import index
-from weir.fabric.step_handlers import Facts, Site
+from weir.fabric.site import Facts, Site
 from weir.plan import Step
 
 _UP = 0x1  # IFF_UP of <linux/if.h>

@@ -21,7 +21,7 @@ from weir.fabric import hugepages, probe
 from weir.fabric.host import isolated
 from weir.fabric.hugepages import node_of
 from weir.fabric.process import run_tool, wait_for
-from weir.fabric.step_handlers import Facts, Site
+from weir.fabric.site import Facts, Site
 from weir.plan import Step
 from weir.technology.openvswitch import DIRECTORY
 

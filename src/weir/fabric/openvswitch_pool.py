@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from weir.fabric.openvswitch import vsctl
-from weir.fabric.step_handlers import Facts, Site
+from weir.fabric.site import Facts, Site
 from weir.plan import Step
 
 _BRIDGE, _PORT = "weir-pool", "weir-pool-0"

@@ -19,7 +19,8 @@ from weir.fabric.host import isolated
 from weir.fabric.journal import Entry
 from weir.fabric.links import index
 from weir.fabric.openvswitch import control_socket
-from weir.fabric.step_handlers import Facts, Site, step_handler
+from weir.fabric.site import Facts, Site
+from weir.fabric.step_handlers import step_handler
 from weir.fabric.vm.command_line import Files
 from weir.fabric.vm.monitor import end_on_reboot, reset
 

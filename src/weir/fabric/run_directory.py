@@ -11,7 +11,7 @@ from typing import Any
 
 from weir.base.error import FabricError
 from weir.fabric.kept_logs import keep_logs
-from weir.fabric.step_handlers import LOGS, Facts, Site
+from weir.fabric.site import LOGS, Facts, Site
 from weir.plan import Step
 
 

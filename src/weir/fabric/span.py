@@ -23,7 +23,7 @@ from weir.fabric import namespace, netlink
 from weir.fabric.counters import Counter, interface_drops, interfaces_of
 from weir.fabric.links import delete, index
 from weir.fabric.offloads import switch_off_offloads
-from weir.fabric.step_handlers import Facts, Site
+from weir.fabric.site import Facts, Site
 from weir.plan import Step
 
 _UP, _PROMISCUOUS = 0x1, 0x100  # IFF_UP, IFF_PROMISC of <linux/if.h>

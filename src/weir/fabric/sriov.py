@@ -19,7 +19,7 @@ from pyroute2.netlink.exceptions import NetlinkError
 
 from weir.base.error import FabricError
 from weir.fabric import netlink
-from weir.fabric.step_handlers import Facts, Site
+from weir.fabric.site import Facts, Site
 from weir.plan import Step
 from weir.technology.sriov import SrIovOptions
 

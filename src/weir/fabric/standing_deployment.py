@@ -19,7 +19,8 @@ from weir.fabric.journal import SUFFIX, Entry, Journal
 from weir.fabric.outside.reading import threads_of
 from weir.fabric.outside.taken import TakenWatch
 from weir.fabric.outside.watch import Watch, taking_part
-from weir.fabric.step_handlers import Counting, Facts, Running, Settling, Site, Switching, step_handler
+from weir.fabric.site import Facts, Site
+from weir.fabric.step_handlers import Counting, Running, Settling, Switching, step_handler
 from weir.plan import Tuning
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from weir.base.node import GUESTS
 from weir.fabric import process
 from weir.fabric.counters import Counter
 from weir.fabric.journal import Journal
-from weir.fabric.step_handlers import Site
+from weir.fabric.site import Site
 from weir.fabric.vm.condition import last_words, require_running
 from weir.fabric.vm.counters import machine_counters
 from weir.fabric.vm.storage import Stored

@@ -20,7 +20,8 @@ from weir.fabric.deployment import Deployment, clean_leftovers
 from weir.fabric.journal import Journal
 from weir.fabric.lock import Lock
 from weir.fabric.run_directories import HOST_LOCK
-from weir.fabric.step_handlers import Facts, Site, step_handler
+from weir.fabric.site import Facts, Site
+from weir.fabric.step_handlers import step_handler
 from weir.fabric.vm.seed import VmSeed
 from weir.fabric.vm.storage import left, overlay_bytes, require_space, stored
 from weir.lab import Lab

@@ -17,7 +17,7 @@ from weir.fabric.cloud.interface import address
 from weir.fabric.cloud.ruleset import not_installed
 from weir.fabric.links import index
 from weir.fabric.program_log import log_end
-from weir.fabric.step_handlers import Facts, Site
+from weir.fabric.site import Facts, Site
 from weir.plan import Step
 
 _ASK_S = 20

@@ -13,7 +13,7 @@ from weir.base.error import FabricError
 from weir.base.si import MS_PER_S
 from weir.fabric import process, stop_signals
 from weir.fabric.cloud.dhcp import lease_file
-from weir.fabric.step_handlers import Facts, Site
+from weir.fabric.site import Facts, Site
 from weir.fabric.vm.condition import last_words
 from weir.fabric.vm.storage import stored
 from weir.plan import Step

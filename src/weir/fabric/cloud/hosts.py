@@ -8,7 +8,7 @@ from typing import Any
 
 from weir.fabric import ending
 from weir.fabric.end_host import write_names
-from weir.fabric.step_handlers import Facts, Site
+from weir.fabric.site import Facts, Site
 from weir.plan import Step
 
 

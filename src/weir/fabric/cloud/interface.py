@@ -15,7 +15,7 @@ from weir.fabric import namespace, netlink
 from weir.fabric.cloud.switch import userspace
 from weir.fabric.links import index
 from weir.fabric.offloads import switch_off_offloads
-from weir.fabric.step_handlers import Facts, Site
+from weir.fabric.site import Facts, Site
 from weir.plan import Step
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from weir.base.error import FabricError
 from weir.fabric import namespace, process
-from weir.fabric.step_handlers import Facts, Site
+from weir.fabric.site import Facts, Site
 from weir.plan import Step
 
 _PROGRAMS = {"nft": ("nft", "-f", "{}"), "iptables": ("iptables-restore", "-w", "30", "{}")}

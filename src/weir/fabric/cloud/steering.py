@@ -9,7 +9,7 @@ from typing import Any
 
 from weir.base.error import FabricError
 from weir.fabric.function.port import core_mask
-from weir.fabric.step_handlers import Facts, Site
+from weir.fabric.site import Facts, Site
 from weir.plan import Step
 
 

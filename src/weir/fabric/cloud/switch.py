@@ -9,7 +9,7 @@ from typing import Any
 
 from weir.fabric import probe
 from weir.fabric.openvswitch import call, vsctl
-from weir.fabric.step_handlers import Facts, Site
+from weir.fabric.site import Facts, Site
 from weir.plan import Step
 from weir.plan.cloud.switches import DATAPATH
 

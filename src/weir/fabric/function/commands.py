@@ -15,7 +15,7 @@ from weir.base.si import MS_PER_S
 from weir.fabric import process, stop_signals
 from weir.fabric.function.control_group import group_of
 from weir.fabric.program_log import log_end
-from weir.fabric.step_handlers import Facts, Site
+from weir.fabric.site import Facts, Site
 from weir.plan import Step
 
 _LOOK_S = 0.005

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from weir.base.error import FabricError
-from weir.fabric.step_handlers import Site
+from weir.fabric.site import Site
 from weir.lab.kernel import CONTAINER_RUNTIMES
 
 _NEEDED = ("CAP_NET_RAW", "CAP_NET_ADMIN", "CAP_IPC_LOCK")

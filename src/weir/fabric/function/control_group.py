@@ -14,7 +14,7 @@ from weir.base.error import FabricError
 from weir.fabric.host import isolated
 from weir.fabric.host.control_groups import CONTROLLERS, INSIDE, Group, Hierarchy, hierarchies, limit
 from weir.fabric.host.tree import Tree
-from weir.fabric.step_handlers import Facts, Site
+from weir.fabric.site import Facts, Site
 from weir.plan import Step
 
 _KB_PER_MB, _BYTES_PER_MB = 1 << 10, 1 << 20

@@ -14,7 +14,7 @@ from weir.catalogue import CONNECTION_TRACKING, CatalogueError, Ends, Setup, lin
 from weir.fabric.function import xdp
 from weir.fabric.function.commands import run
 from weir.fabric.links import set_in_namespace
-from weir.fabric.step_handlers import Facts, Site
+from weir.fabric.site import Facts, Site
 from weir.plan import Step
 
 _MEND = "what the file has is made from the function's options; see docs/how-to/test-your-own-function.md"

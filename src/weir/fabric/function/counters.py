@@ -25,7 +25,7 @@ from weir.fabric.function.dpdk import telemetry
 from weir.fabric.function.fastclick import fastclick
 from weir.fabric.function.lost import Lost
 from weir.fabric.function.suricata import suricata
-from weir.fabric.step_handlers import Site
+from weir.fabric.site import Site
 from weir.lab.counterparts import IPVS_ARRIVED, IPVS_TABLE, TABLE_PREFIX, linux_counterpart
 
 _NET = Path("/proc/thread-self/net")

@@ -21,7 +21,7 @@ from weir.catalogue import CatalogueError, Ends
 from weir.catalogue.programs import Launch, Place, launch
 from weir.fabric import hugepages
 from weir.fabric.function.lost import Lost
-from weir.fabric.step_handlers import Site
+from weir.fabric.site import Site
 from weir.lab.kernel import EAL, SIDES
 
 _ANSWER_S = 5.0

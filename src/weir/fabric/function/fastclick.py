@@ -13,7 +13,7 @@ from weir.base.error import FabricError
 from weir.base.node import PROGRAM_DIRECTORY
 from weir.catalogue.fastclick import SOCKET
 from weir.fabric.function.lost import Lost
-from weir.fabric.step_handlers import Site
+from weir.fabric.site import Site
 from weir.lab.kernel import SIDES
 
 _ANSWER_S = 5.0

@@ -15,7 +15,7 @@ from weir.fabric.counters import Counter
 from weir.fabric.function.counters import namespace_counters
 from weir.fabric.links import index
 from weir.fabric.offloads import switch_off_offloads
-from weir.fabric.step_handlers import Facts, Site
+from weir.fabric.site import Facts, Site
 from weir.plan import Step
 
 _BITS_A_WORD = 32

@@ -25,7 +25,7 @@ from weir.fabric.function.control_group import exceeded, group_of
 from weir.fabric.function.counters import socket_counters
 from weir.fabric.function.readiness import Readiness
 from weir.fabric.program_log import log_end, printable
-from weir.fabric.step_handlers import Facts, Site
+from weir.fabric.site import Facts, Site
 from weir.lab.kernel import FILE_PREFIX, ROOT, RUNTIME, SIDES, filled
 from weir.plan import Step
 

@@ -10,7 +10,7 @@ from pyroute2.netlink.exceptions import NetlinkError
 
 from weir.base.error import FabricError
 from weir.fabric.links import index
-from weir.fabric.step_handlers import Facts, Site
+from weir.fabric.site import Facts, Site
 from weir.plan import Step
 
 _PERMANENT = "permanent"

@@ -18,7 +18,7 @@ from weir.base.node import PROGRAM_DIRECTORY
 from weir.catalogue.suricata import SOCKET
 from weir.fabric import stop_signals
 from weir.fabric.function.lost import Lost
-from weir.fabric.step_handlers import Site
+from weir.fabric.site import Site
 from weir.lab.kernel import SIDES
 
 _VERSION = {"version": "0.2"}

@@ -16,7 +16,7 @@ from weir.base.error import FabricError
 from weir.base.node import PROGRAM_DIRECTORY
 from weir.catalogue.vpp import SOCKET
 from weir.fabric.function.lost import Lost
-from weir.fabric.step_handlers import Site
+from weir.fabric.site import Site
 
 _CALL_S = 10.0
 _LINE = re.compile(r"\s*(?P<packets>\d+)\s+(?P<node>\S+)\s{2,}(?P<reason>\S.*?)\s{2,}(?P<severity>\w+)\s*")

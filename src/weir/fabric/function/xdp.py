@@ -19,7 +19,7 @@ from weir.base.node import Port
 from weir.catalogue import XdpProgram
 from weir.fabric.counters import Counter
 from weir.fabric.function.commands import Running, run
-from weir.fabric.step_handlers import Site
+from weir.fabric.site import Site
 from weir.lab.kernel import SIDES
 
 _CALL_S = 10.0

@@ -17,7 +17,7 @@ from weir.base.error import FabricError
 from weir.fabric.host.cpus import cgroup_root, isolation
 from weir.fabric.host.settings import Write
 from weir.fabric.host.tree import Tree
-from weir.fabric.step_handlers import Facts, Site
+from weir.fabric.site import Facts, Site
 from weir.host.facts import OWN_PARTITIONS
 from weir.plan import Step
 

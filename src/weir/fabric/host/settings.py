@@ -19,7 +19,7 @@ from weir.base.error import FabricError
 from weir.base.step import StepKind
 from weir.fabric.host.power import cpus_of_mask, mask_of_cpus
 from weir.fabric.host.tree import Tree
-from weir.fabric.step_handlers import Facts, Site, generation, newest
+from weir.fabric.site import Facts, Site, generation, newest
 from weir.plan import Step
 
 Write = Callable[[Path, str], object]

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from weir.base.si import NS_PER_S
 from weir.fabric.openvswitch import appctl
-from weir.fabric.step_handlers import Site
+from weir.fabric.site import Site
 
 _USER_HZ = os.sysconf("SC_CLK_TCK")  # unit of /proc/stat and of threads, whatever the kernel's tick is
 

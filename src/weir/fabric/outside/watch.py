@@ -12,7 +12,7 @@ from weir.fabric.outside.loads import core_loads, pmd_areas, softirq_areas, sysc
 from weir.fabric.outside.perf import Perf, require_perf
 from weir.fabric.outside.reading import Reading, read, threads_of
 from weir.fabric.outside.stacks import Sampled, sampled
-from weir.fabric.step_handlers import Site
+from weir.fabric.site import Site
 from weir.results.result import AreaLoad, CoreLoad
 from weir.technology import TECHNOLOGIES
 

@@ -12,7 +12,7 @@ from typing import Any
 from weir.base.error import FabricError
 from weir.fabric import process, stop_signals
 from weir.fabric.program_log import printable
-from weir.fabric.step_handlers import Facts, Site
+from weir.fabric.site import Facts, Site
 from weir.fabric.vm.channel import ANSWER_S
 from weir.fabric.vm.command_line import Files
 from weir.fabric.vm.monitor import execute

@@ -10,7 +10,7 @@ from weir.base.error import FabricError
 from weir.base.node import Node
 from weir.base.topology import Topology, taps
 from weir.fabric.counters import Counter, broadcasts
-from weir.fabric.step_handlers import Site
+from weir.fabric.site import Site
 from weir.fabric.vm.channel import Channel
 from weir.fabric.vm.command_line import Files
 from weir.fabric.vm.condition import last_words

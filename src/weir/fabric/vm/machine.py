@@ -23,7 +23,7 @@ from weir.fabric.counters import Counter
 from weir.fabric.host import isolated
 from weir.fabric.host.guest import kvm_groups
 from weir.fabric.process import wait_for
-from weir.fabric.step_handlers import Facts, Site
+from weir.fabric.site import Facts, Site
 from weir.fabric.vm import condition, console_log, image
 from weir.fabric.vm.channel import Channel
 from weir.fabric.vm.command_line import Files, command_line

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from weir.base.error import FabricError
-from weir.fabric.step_handlers import Facts, Site
+from weir.fabric.site import Facts, Site
 from weir.fabric.vm import disk
 from weir.fabric.vm.command_line import hostname
 from weir.fabric.vm.storage import overlay_bytes, require_space, stored

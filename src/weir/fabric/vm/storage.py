@@ -20,7 +20,7 @@ from typing import Any
 from weir.base.error import FabricError
 from weir.base.node import GUESTS
 from weir.fabric import own_user
-from weir.fabric.step_handlers import LOGS, Facts, Site
+from weir.fabric.site import LOGS, Facts, Site
 from weir.plan import Step
 
 STEP = "guests"

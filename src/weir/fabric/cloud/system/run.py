@@ -17,7 +17,7 @@ from weir.fabric.cloud.system.tree import lacking as tree_lacking
 from weir.fabric.cloud.system.tree import tree
 from weir.fabric.function.control_group import group_of
 from weir.fabric.program_log import log_end
-from weir.fabric.step_handlers import Facts, Site
+from weir.fabric.site import Facts, Site
 from weir.plan import Step
 
 DIRECTORY = "systems"
