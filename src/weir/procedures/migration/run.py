@@ -19,7 +19,7 @@ from weir.measure.one_case import nothing_comes
 from weir.measure.tester import ANNOUNCE_FRAMES
 from weir.measure.trial import TrialRunner
 from weir.procedures.driver import RunningChain, planned, refusal, running
-from weir.procedures.migration.course import Course, wait_for_primaries
+from weir.procedures.migration.course import REPLUG_S, Course, wait_for_primaries
 from weir.procedures.migration.phases import phases
 from weir.procedures.stored_case import StoredCase
 from weir.procedures.stored_result import Progress, new_result
@@ -99,7 +99,7 @@ class MigrationRun:
             primary=STAND_IN,
         )
         self._store.add_interval(one.place, one.case)  # a killed run shows what it was about
-        self._progress.setup(f"{settings.technology} {settings.chain.name}")
+        self._progress.setup(f"{one.setup.name} {one.setup.chain}")
         with one.measured(self._progress.say):
             self._migrated(result, one.setup, one.case, settings)
         return result
@@ -117,6 +117,7 @@ class MigrationRun:
             result.fingerprint = chain.fingerprint()
             deployment = chain.deployment
             with closing(Machine(deployment.run_dir, settings.node, deployment.processes())) as machine:
+                self._progress.say(f"waits until the guest has its primaries up, {REPLUG_S:g} s at most")
                 wait_for_primaries(machine)
                 machine.announce(primaries=True)
                 chain.tester().announce(ANNOUNCE_FRAMES)

@@ -40,7 +40,7 @@ def tables(result: Result) -> Iterator[RenderableType]:
 
 def _soak(row: SoakRow) -> Iterator[RenderableType]:
     soak = row.soak
-    title = f"\n{row.setup.technology} {row.setup.chain}, frame {summary.frame_label(row.case.frame)}: soak"
+    title = f"\n{row.setup.name} {row.setup.chain}, frame {summary.frame_label(row.case.frame)}: soak"
     yield Text(title, style="bold")
     yield blocks.facts(section_rows.facts(soak))
     yield from blocks.listed("Know first", [*section_rows.remarks(row)], "bold yellow")
@@ -160,7 +160,7 @@ def _away(row: SoakRow) -> PlainTable:
 
 
 def _one(row: SoakRow, index: int) -> Markup:
-    title = f"{row.setup.technology} {row.setup.chain}, frame {summary.frame_label(row.case.frame)}"
+    title = f"{row.setup.name} {row.setup.chain}, frame {summary.frame_label(row.case.frame)}"
     facts = [tag("div", tag("dt", name), tag("dd", value)) for name, value in section_rows.facts(row.soak)]
     return tag(
         "div",

@@ -95,7 +95,7 @@ def facts(soak: Soak) -> Iterator[tuple[str, str]]:
     stalls = [event for event in events if event.kind == "stall"]
     losses = [event for event in events if event.kind == "loss"]
     left_out = sum(one.events_left_out for one in soak.intervals)
-    more = f", and {left_out} more" if left_out else ""
+    more = f", and {left_out} that were only counted, of either kind" if left_out else ""
     unseen = " (when packets were lost is not known)" if soak.lost and not losses else ""
     yield "events", f"{len(losses)} of loss{unseen}, {len(stalls)} stalls of 1 ms or more{more}"
     yield "cores away", _away(soak)
