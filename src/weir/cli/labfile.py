@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from weir.lab import Chain, Lab
     from weir.lab.ways import Way
 
-LabPath = Annotated[
-    Path, typer.Argument(metavar="LAB", help="A lab file, or a directory that holds one as lab.yml.")
-]
+LAB_HELP = "A lab file, or a directory that holds one as lab.yml; or functions joined by commas: nat,l3fwd."
+LabPath = Annotated[Path, typer.Argument(metavar="LAB", help=LAB_HELP)]
 Variant = Annotated[
     str | None, typer.Option("--variant", help="One of the lab's variants; absent: the first.")
 ]

@@ -17,6 +17,7 @@ from ruamel.yaml.constructor import ConstructorError, SafeConstructor
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
+from weir.lab.named_functions import EXAMPLE, lab_of_functions
 from weir.lab.problem import LabFileError, Problem
 
 MAX_FILE_BYTES = 1 << 20
@@ -94,7 +95,8 @@ def dotted(path: KeyPath) -> str:
 
 
 def read_source(path: Path, kind: FileKind = LAB) -> Source:
-    """Reads a YAML file. LabFileError if there is no text or no mapping; the source has smaller problems."""
+    """Reads a YAML file; of a lab, functions may be named in its place. LabFileError if there is no text or
+    no mapping; the source has smaller problems."""
     file = str(path)
     text = _text(path, kind)
     source = Source(file)
@@ -159,7 +161,12 @@ def _text(path: Path, kind: FileKind) -> str:
     except UnicodeDecodeError:
         raise fail("is not text", f"{kind.name} file: YAML in UTF-8") from None
     except FileNotFoundError:
-        raise fail("does not exist", f"the path of {kind.name} file") from None
+        if kind is not LAB:
+            raise fail("does not exist", f"the path of {kind.name} file") from None
+        named = lab_of_functions(str(path))
+        if named is None:
+            raise fail("does not exist", f"the path of {kind.name} file, or {EXAMPLE}") from None
+        return named
     except (OSError, ValueError) as error:
         said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise fail(f"cannot be read: {said}", f"{kind.name} file") from None

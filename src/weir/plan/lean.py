@@ -10,8 +10,8 @@ from weir.base.error import USAGE, WeirError
 from weir.lab.frames import untagged_max_bytes
 from weir.lab.function import DEFAULT_FASTPATH_FLOWS, FunctionOptions
 from weir.lab.lab import Chain, Lab
-from weir.lab.nf import NfOption, Scalar, network_functions
-from weir.lab.problem import did_you_mean
+from weir.lab.named_functions import named_functions
+from weir.lab.nf import Scalar, network_functions
 from weir.lab.traffic import Traffic
 from weir.plan.architecture import native_options
 from weir.plan.streams import flows, frame_size, packet_fields, template
@@ -28,7 +28,7 @@ _LEFT, _RIGHT = "02:57:00:00:00:01", "02:57:00:00:00:02"
 
 
 class LeanError(WeirError):
-    """The chain cannot be understood. Says what, what was expected, and the nearest name."""
+    """The chain is none for one area. Says why, and what was expected."""
 
     exit_code = USAGE
 
@@ -54,8 +54,9 @@ class LeanChain:
 
 
 def chain_of_text(text: str, *, fastpath: bool = False) -> LeanChain:
-    """`nat,l3fwd`; options follow a colon each: `nat:external=203.0.113.0/24:sessions=1000,l3fwd`."""
-    stages = [_stage_of_text(part.strip()) for part in text.split(",")]
+    """`nat,l3fwd`; options follow a colon each: `nat:external=203.0.113.0/24:sessions=1000,l3fwd`.
+    LabFileError: it is none."""
+    stages = [Stage(one.nf, one.nf, one.options) for one in named_functions(text)]
     return LeanChain(text, _numbered(stages), DEFAULT_FASTPATH_FLOWS if fastpath else 0)
 
 
@@ -126,40 +127,6 @@ def _addressed(stage: Stage) -> dict[str, Scalar]:
         if known.option(name) is not None and options.get("mode") != "mac-swap":
             options.setdefault(name, mac)
     return options
-
-
-def _stage_of_text(text: str) -> Stage:
-    name, *settings = text.split(":")
-    functions = network_functions()
-    if name not in functions:
-        hint = did_you_mean(name, list(functions))
-        raise LeanError(
-            f"there is no lab and no function {name!r}{hint}; expected a lab file, or functions joined by "
-            f"commas: {', '.join(functions)}"
-        )
-    options: dict[str, Scalar] = {}
-    stand_in = functions[name].stand_in
-    for setting in [*([stand_in] if stand_in is not None else []), *settings]:
-        key, _, value = setting.partition("=")
-        option = functions[name].option(key)
-        if option is None:
-            raise LeanError(
-                f"{name} has no option {key!r}; it has "
-                + ", ".join(known.name for known in functions[name].options)
-            )
-        options[key] = _typed(name, option, value)
-    return Stage(name, name, options)
-
-
-def _typed(function: str, option: NfOption, text: str) -> Scalar:
-    value: Scalar = text
-    if option.type == "bool" and text in ("true", "false"):
-        value = text == "true"
-    elif option.type == "int" and text.lstrip("-").isdigit():
-        value = int(text)
-    if not option.accepts(value):
-        raise LeanError(f"option {option.name} of {function} is {text!r}; expected {option.expected()}")
-    return value
 
 
 class LeanInput(Request):

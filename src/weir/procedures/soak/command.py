@@ -11,6 +11,7 @@ import typer
 
 from weir.cli.exits import INTERRUPTED, USAGE, CommandError, failed, judged
 from weir.cli.labfile import (
+    LAB_HELP,
     ChainName,
     FrameName,
     Quick,
@@ -49,7 +50,7 @@ SHORTEST_INTERVAL_S = 0.1
 def soak(
     lab_path: Annotated[
         Path | None,
-        typer.Argument(metavar="LAB", help="A lab file, or a directory that holds one as lab.yml."),
+        typer.Argument(metavar="LAB", help=LAB_HELP),
     ] = None,
     *,
     duration: Annotated[

@@ -13,6 +13,7 @@ import typer
 
 from weir.cli.exits import USAGE, CommandError, judged_runs
 from weir.cli.labfile import (
+    LAB_HELP,
     Chains,
     Frames,
     Part,
@@ -57,7 +58,7 @@ SEEDS = 1_000_000
 def run(
     lab_path: Annotated[
         Path | None,
-        typer.Argument(metavar="LAB", help="A lab file, or a directory that holds one as lab.yml."),
+        typer.Argument(metavar="LAB", help=LAB_HELP),
     ] = None,
     *,
     technology: Technologies = None,
