@@ -17,6 +17,7 @@ from weir.fabric.host_graph import read
 from weir.fabric.host_graph.differences import differences
 from weir.fabric.host_graph.intended import of_steps
 from weir.lab import load_lab
+from weir.plan import end_hosts
 from weir.plan.cloud.names import InstancePort
 
 from .clouds import NEEDS_CLOUDS, standing
@@ -38,14 +39,19 @@ def ip(namespace: str, words: str) -> None:
 
 
 @contextmanager
-def chain(folder: Path, technology: str, functions: str) -> Iterator[fabric.Deployment]:
-    """Its network alone."""
+def chain(
+    folder: Path, technology: str, functions: str, *, hosts: bool = False
+) -> Iterator[fabric.Deployment]:
+    """Its network alone. `hosts`: with hosts at its ends."""
     (folder / "lab.yml").write_text(
         f"weir: 1\nname: drawn\nchain: [[f]]\ntechnology: {technology}\nfunctions: {{f: {functions}}}\n"
     )
     lab = load_lab(folder, cpus=sorted(os.sched_getaffinity(0)))
     topology = plan.build_topology(lab, technology, lab.chains()[0], plan.deployment_id(lab.name, "d1a90000"))
-    steps = [one for one in plan.steps(topology, lab) if one.kind not in ("weir-dp", "hugepages")]
+    if hosts:
+        topology = end_hosts.with_hosts(topology, lab)
+    whole = end_hosts.planned(topology, lab).steps if hosts else plan.steps(topology, lab)
+    steps = [one for one in whole if one.kind not in ("weir-dp", "hugepages")]
     missing = next((why for why in map(fabric.lacking, steps) if why is not None), None)
     if missing is not None:
         pytest.skip(missing)
@@ -66,6 +72,12 @@ def chain(folder: Path, technology: str, functions: str) -> Iterator[fabric.Depl
 )
 def test_a_chain_is_as_it_was_built(tmp_path: Path, technology: str, functions: str) -> None:
     with chain(tmp_path, technology, functions) as deployment:
+        assert found(deployment) == []
+
+
+@pytest.mark.parametrize("functions", ["{nf: l2fwd}", "{nf: acl}"])
+def test_a_chain_with_hosts_at_its_ends_is_as_it_was_built(tmp_path: Path, functions: str) -> None:
+    with chain(tmp_path, "linux-bridge", functions, hosts=True) as deployment:
         assert found(deployment) == []
 
 

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
 LAST_LINES = 4
+LINE_LONGEST = 400
+_END_BYTES = 1 << 16
 _CONTROLS = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|[()].|.)")
 
 
@@ -17,6 +20,14 @@ def printable(line: str) -> str:
 
 
 def log_end(log: Path, lines: int = LAST_LINES) -> str:
-    """The last lines of a process's log, in one."""
-    said = log.read_text(errors="replace").splitlines() if log.exists() else []
-    return " | ".join(said[-lines:]) or "it said nothing"
+    """The last lines of a process's log, in one, and of a long line its beginning."""
+    if not log.exists():
+        return "it said nothing"
+    with log.open("rb") as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - _END_BYTES))
+        said = file.read().decode(errors="replace").splitlines()
+    return " | ".join(map(_shortened, said[-lines:])) or "it said nothing"
+
+
+def _shortened(line: str) -> str:
+    return line if len(line) <= LINE_LONGEST else f"{line[:LINE_LONGEST]}…"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -86,11 +87,18 @@ def _changes(one: Interface, wanted: MadeInterface, ends: _Ends) -> Iterator[str
     addresses = set(one.addresses)
     yield from (f"lacks address {address}" for address in sorted(wanted.addresses - addresses))
     if wanted.addresses:
-        yield from (f"has address {address} besides" for address in sorted(addresses - wanted.addresses))
+        besides = (one for one in sorted(addresses - wanted.addresses) if not _of_the_link(one))
+        yield from (f"has address {address} besides" for address in besides)
     if wanted.peer is not None and ends.peer(one) != wanted.peer:
         yield f"does not lead to {wanted.peer[1]} in {wanted.peer[0]}"
     if ends.bridge(one) != wanted.bridge:
         yield f"is in {ends.bridge(one) or 'no bridge'}, was put into {wanted.bridge or 'none'}"
+
+
+def _of_the_link(address: str) -> bool:
+    """Of IPv6: the kernel makes it itself (RFC 4862, 5.3)."""
+    found = ipaddress.ip_interface(address)
+    return found.version == 6 and found.is_link_local
 
 
 def _added(actual: Namespace, known: set[str]) -> Iterator[Difference]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -89,7 +90,12 @@ def _addressed(found: Intended, step: Step) -> None:
     made = found.interface(step)
     made.mac = str(step.params["mac"]) or made.mac
     made.mtu_bytes = _mtu_bytes(step) or made.mtu_bytes
-    made.addresses |= set(_texts(step, "addresses"))
+    made.addresses |= set(map(_with_length, _texts(step, "addresses")))
+
+
+def _with_length(address: str) -> str:
+    """As the kernel says it: a host's own, of all its bits, where the step has no length."""
+    return address if "/" in address else str(ipaddress.ip_interface(address))
 
 
 def _leased(found: Intended, step: Step) -> None:

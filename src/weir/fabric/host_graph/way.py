@@ -115,7 +115,10 @@ class _Follower:
                 for one in leaving
             )
             return f"it leaves what can be seen here, by {names}"
-        return f"no interface that it can come to has {target}"
+        return (
+            f"no interface that it can come to has {target}; a program that takes packets from an interface"
+            " itself, as weir-dp does, may pass them on"
+        )
 
     def _told(self, steps: list[Step], mac: str | None) -> Iterator[Hop]:
         """A hop for each thing after the first, which has sent it."""
