@@ -15,18 +15,25 @@ if TYPE_CHECKING:
     from weir.fabric import Deployment
 
 DeploymentId = Annotated[
-    str | None, typer.Argument(metavar="ID", help="A deployment; may be absent where there is only one.")
+    str | None,
+    typer.Argument(
+        metavar="ID", help="A deployment, or the lab of one; may be absent where there is only one."
+    ),
 ]
 
 
 def one_of(deployments: Sequence[Deployment], wanted: str | None) -> Deployment:
-    """The deployment of that id, or the only one. CommandError lists those that there are."""
+    """The deployment of that id or lab, or the only one. CommandError lists those that there are."""
     known = [deployment.id for deployment in deployments]
     if wanted is None and len(known) == 1:
         return deployments[0]
     if wanted is None:
         raise CommandError(f"which deployment? There are: {', '.join(known)}", USAGE)
     if wanted not in known:
+        name = _lab_name(wanted, known) if Path(wanted).exists() else wanted
+        of_lab = [one for one in deployments if _lab_of_id(one.id) == name]
+        if of_lab:
+            return only(name, of_lab, wanted)
         from weir.lab.problem import did_you_mean
 
         listed = f"there are: {', '.join(known)}" if known else "nothing is deployed"
@@ -35,8 +42,8 @@ def one_of(deployments: Sequence[Deployment], wanted: str | None) -> Deployment:
 
 
 def standing(found: Sequence[Deployment], lab: str) -> tuple[str, list[Deployment]]:
-    """What a lab's file, its directory or an id names: the lab's name or the id, and the deployments.
-    CommandError where there is neither, or another version of Weir made what is named."""
+    """What a lab's file, its directory, its name or an id names: the lab's name or the id, and the
+    deployments. CommandError where there is neither, or another version of Weir made what is named."""
     readable = [one for one in found if one.unreadable() is None]
     others = [one for one in found if one not in readable]
     _refuse([one for one in others if one.id == lab])
@@ -44,7 +51,7 @@ def standing(found: Sequence[Deployment], lab: str) -> tuple[str, list[Deploymen
     name = lab if named else _lab_name(lab, [one.id for one in readable])
     of_lab = named or [one for one in readable if _lab_of(one) == name]
     if not of_lab:
-        _refuse([one for one in others if one.id.rpartition("-")[0] == name])
+        _refuse([one for one in others if _lab_of_id(one.id) == name])
     return name, of_lab
 
 
@@ -66,6 +73,11 @@ def _lab_of(deployment: Deployment) -> str | None:
     return about.lab if about is not None else None
 
 
+def _lab_of_id(deployment: str) -> str:
+    """ "<lab>-<8 hex digits>"."""
+    return deployment.rpartition("-")[0]
+
+
 def of_tenants(lab: str) -> bool:
     """Whether the lab builds a cloud."""
     from weir.lab.of_tenants import has_tenants
@@ -74,11 +86,13 @@ def of_tenants(lab: str) -> bool:
 
 
 def _lab_name(lab: str, known: Sequence[str]) -> str:
-    """Of the file. CommandError if there is neither a file nor a deployment of that name."""
+    """Of the file, or the one that it is. CommandError if there is neither a file nor a deployment of it."""
     from weir.lab import load_lab
     from weir.lab.problem import did_you_mean
 
     if not Path(lab).exists():
+        if lab in map(_lab_of_id, known):
+            return lab
         listed = f"there are: {', '.join(known)}" if known else "nothing is deployed"
         raise CommandError(
             f"there is no lab at {lab}, and no deployment of that name; {listed}{did_you_mean(lab, known)}",

@@ -86,6 +86,24 @@ def test_destroy_takes_down_the_one_that_is_named(two: list[FakeDeployment]) -> 
     assert [one.destroyed for one in two] == [False, True]
 
 
+@pytest.mark.parametrize("by", ["name", "file"])
+def test_destroy_takes_the_only_deployment_of_a_lab_by_its_name_or_its_file(
+    by: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "lab.yml").write_text("weir: 1\nname: small\nchain: PVP\ntechnology: [direct]\n")
+    one, other = FakeDeployment(FIRST), FakeDeployment("other-00000003")
+    deployed(monkeypatch, one, other)
+    assert runner.invoke(app, ["destroy", "small" if by == "name" else str(tmp_path)]).exit_code == 0
+    assert (one.destroyed, other.destroyed) == (True, False)
+
+
+def test_the_lab_of_several_deployments_is_no_name_of_one(two: list[FakeDeployment]) -> None:
+    done = runner.invoke(app, ["destroy", "small"])
+    assert done.exit_code == 2
+    assert f"small is deployed more than once; name one in place of small: {FIRST}, {SECOND}" in done.stderr
+    assert not any(one.destroyed for one in two)
+
+
 def test_destroy_all_takes_down_all(two: list[FakeDeployment]) -> None:
     assert runner.invoke(app, ["destroy", "--all"]).exit_code == 0
     assert all(one.destroyed for one in two)
