@@ -17,6 +17,7 @@ from weir.lab.problem import Problem, nearest
 from weir.lab.source import KeyPath, Source, dotted
 
 Schema = dict[str, Any]
+LISTED_KEYS = 8  # more say less: the reference has them
 _TYPES = {
     "integer": "a whole number",
     "number": "a number",
@@ -88,7 +89,10 @@ def _complaint(error: ErrorDetails, root: Schema) -> Complaint:
     if kind == "missing":
         message, expected = "is missing", _wanted(path, root)
     elif kind in ("model_type", "model_attributes_type", "dict_type"):
-        message, expected = f"is {show(value)}", "a mapping of keys and values"
+        options = _options(_schema_at(path, root)[1], root)
+        known = list(dict.fromkeys(key for one in options for key in one.get("properties", ())))
+        keys = f": {', '.join(known)}" if 0 < len(known) <= LISTED_KEYS else ""
+        message, expected = f"is {show(value)}", f"a mapping of keys and values{keys}"
     elif path[-1:] == ("[key]",):
         path = path[:-1]
         message, expected = "is not a usable name", "small letters, digits and hyphens, 16 at most"

@@ -42,6 +42,8 @@ class FileKind:
 
 COMMANDS = {"lab.yml": "weir run", "sut.yml": "weir verify", "fleet.yml": "weir fleet plan"}
 """What is done with a directory, by the file that it has."""
+_OF_OTHERS = {"driver": "sut.yml", "hosts": "fleet.yml"}
+"""Keys that a system under test and a fleet cannot be without."""
 LAB = FileKind("a lab", "lab.yml", "weir, name, chain, technology, …")
 
 
@@ -120,6 +122,13 @@ def read_source(path: Path, kind: FileKind = LAB) -> Source:
         raise LabFileError([Problem(file, 1, 1, "", "is not a mapping", "keys and values: weir: 1, name: …")])
     source.values = _Reader(source).value(node, ())
     return source
+
+
+def other_command(values: object) -> str | None:
+    """What takes a file with these keys, if they are of no lab."""
+    if not isinstance(values, dict) or values.keys() & {"chain", "technology", "tenants", "cloud"}:
+        return None
+    return next((COMMANDS[file] for key, file in _OF_OTHERS.items() if key in values), None)
 
 
 def _instead(error: MarkedYAMLError) -> str:

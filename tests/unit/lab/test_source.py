@@ -25,6 +25,16 @@ def refusal(path: Path) -> str:
     return str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("keys", "command"), [("driver: local", "weir verify"), ("hosts: {}", "weir fleet plan")]
+)
+def test_a_file_of_another_command_is_no_lab(tmp_path: Path, keys: str, command: str) -> None:
+    path = tmp_path / "other.yml"
+    path.write_text(f"weir: 1\nname: x\n{keys}\nsuites: [all]\n")
+    with pytest.raises(LabFileError, match=f"is no lab; expected a lab, .* this is for `{command}`$"):
+        load_lab(path)
+
+
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     assert "does not exist" in refusal(tmp_path / "no.yml")
 
