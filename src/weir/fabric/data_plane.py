@@ -4,20 +4,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from weir.base.error import FabricError
 from weir.fabric.built import built
 from weir.fabric.host import isolated
 from weir.fabric.process import wait_for
 from weir.fabric.site import Facts, Site
 from weir.plan import Step
 
+_NO_PAGES = "of free hugepages or --no-huge"
+"""weir-dp's last words where pages that were free as it looked were another's as it took them."""
+
 
 class WeirDp:
     """One weir-dp for the whole deployment."""
 
     def do(self, step: Step, site: Site) -> Facts:
-        """Starts it and waits until its socket answers."""
+        """Starts it and waits until its socket answers. Without hugepages, where others have taken those that
+        were free meanwhile; it says so."""
         cores = step.numbers("cores")
         path = site.directory / str(step.params["socket"])
         argv = [str(built("weir-dp")), "--socket", str(path), "--cores", ",".join(map(str, cores))]
@@ -30,8 +36,12 @@ class WeirDp:
             argv.append("--no-huge")
         for address in [*cards, *site.noted("address")]:
             argv += ["--pci", str(address)]
-        pid = site.spawn(argv, netns=None, env={}, cores=[], log=str(step.params["log"]))
-        wait_for("weir-dp", path, pid, site.directory / str(step.params["log"]))
+        try:
+            pid = _started(argv, path, step, site)
+        except FabricError as error:
+            if _NO_PAGES not in error.message or step.params.get("huge_required") or "--no-huge" in argv:
+                raise
+            pid = _started([*argv, "--no-huge"], path, step, site)
         facts: Facts = {"pid": pid}
         if step.params["pinned"]:
             facts["realtime"] = realtime = bool(step.params["rt"])
@@ -43,3 +53,10 @@ class WeirDp:
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002
         """Ends it."""
         site.end()
+
+
+def _started(argv: list[str], socket: Path, step: Step, site: Site) -> int:
+    """Its pid, once its socket answers. FabricError with its last words if it has ended before."""
+    pid = site.spawn(argv, netns=None, env={}, cores=[], log=str(step.params["log"]))
+    wait_for("weir-dp", socket, pid, site.directory / str(step.params["log"]))
+    return pid

@@ -24,6 +24,7 @@ def weir_dp_step(cores: Sequence[int], memory_mb: int, cards: Sequence[str], hos
             "socket": SOCKET,
             "log": LOG,
             "huge": host.hugepages != "none",
+            "huge_required": host.hugepages == "required",
             "pinned": host.pinning,
             "rt": host.rt is not False,
         },
