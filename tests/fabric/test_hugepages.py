@@ -26,6 +26,8 @@ class Notes(Site):
 
     def __init__(self, others: Sequence[Notes] = ()) -> None:
         self.facts: dict[str, Any] = {}
+        self.started = True
+        """Its weir-dp has taken what it needs."""
         self.others = others
 
     def note(self, facts: dict[str, Any]) -> None:
@@ -36,9 +38,13 @@ class Notes(Site):
         assert everywhere
         yield
 
-    def elsewhere(self, kind: str, *, everywhere: bool = False) -> list[dict[str, Any]]:
+    def elsewhere(
+        self, kind: str, *, everywhere: bool = False, without: str | None = None
+    ) -> list[dict[str, Any]]:
         assert everywhere
-        return [other.facts for other in self.others if other is not self and kind == "hugepages"]
+        assert kind == "hugepages"
+        others = [other for other in self.others if other is not self]
+        return [other.facts for other in others if without is None or not other.started]
 
 
 class Pages:
@@ -64,9 +70,9 @@ def pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pages:
 
 
 def done(site: Notes, step: Step = STEP) -> dict[str, Any]:
-    """All that the journal knows after do()."""
+    """All that the journal knows of pools after do()."""
     facts = Hugepages().do(step, site)
-    return site.facts | facts
+    return {key: value for key, value in (site.facts | facts).items() if not key.startswith("needed in ")}
 
 
 def test_enough_free_pages_are_left_alone(pages: Pages) -> None:
@@ -123,6 +129,33 @@ def test_what_one_tuning_promises_is_not_free_for_another(order: tuple[int, int]
         Hugepages().undo({}, site.facts, site)
         standing.remove(site)
         assert pages.total == 50 + len(standing) * NEEDED
+
+
+def test_what_another_deployment_has_not_taken_yet_is_not_free(pages: Pages) -> None:
+    pages.set(total=NEEDED, free=NEEDED)
+    first = Notes()
+    first.started = False
+    assert done(first) == {}
+    second = Notes([first])
+    done(second)
+    assert pages.total == 2 * NEEDED
+    first.started = True
+    pages.set(total=2 * NEEDED, free=NEEDED)
+    assert done(Notes([first, second])) == {}
+
+
+def test_what_one_that_goes_will_give_back_is_not_free(pages: Pages) -> None:
+    pages.set(total=50, free=0)
+    going = Notes()
+    done(going)
+    going.started = False
+    pages.set(total=50 + NEEDED, free=NEEDED)
+    coming = Notes([going])
+    done(coming)
+    assert pages.total == 50 + 2 * NEEDED
+    going.others = [coming]
+    Hugepages().undo({}, going.facts, going)
+    assert pages.total == 50 + NEEDED
 
 
 def test_a_deployment_takes_what_a_tuning_promises(pages: Pages) -> None:

@@ -103,7 +103,8 @@ def _distinct(sides: list[list[Result]]) -> None:
     runs = [run.id for side in sides for run in side]
     twice = next((run for run in runs if runs.count(run) > 1), None)
     if twice is not None:
-        raise CommandError(f"{twice} is named twice: a run does not compare with itself", USAGE)
+        hint = "; absent, AFTER is the latest run" if runs[1:] == [twice] else ""
+        raise CommandError(f"{twice} is on both sides: a run does not compare with itself{hint}", USAGE)
 
 
 def _judge(changes: Sequence[tuple[str, Change]], smallest: float, threshold: str) -> None:

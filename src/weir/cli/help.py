@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from typer import BadParameter
 from typer.core import TyperCommand, TyperGroup
 
 _BESIDE = 6  # columns of a line that are neither name nor sentence
@@ -12,8 +13,24 @@ OTHERS = "Commands"
 """Of commands without a group (`rich_help_panel`)."""
 
 
+_SAID = {
+    "Input should be a valid integer": "expected a whole number",
+    "Input should be a valid number": "expected a number",
+}
+"""In the words of the library that reads options: in ours."""
+
+
 class Command(TyperCommand):
     """A command whose usage is written as manual pages write it."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """A value that is none is refused in plain words."""
+        try:
+            return super().parse_args(ctx, args)
+        except BadParameter as error:
+            said = error.message.removeprefix("Value error, ")
+            error.message = next((ours for theirs, ours in _SAID.items() if said.startswith(theirs)), said)
+            raise
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """The options' place, then arguments by name; in brackets what may be absent."""

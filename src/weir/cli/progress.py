@@ -17,6 +17,7 @@ from weir.report import rates
 from weir.report.blocks import new_console
 from weir.report.summary import frame_label
 from weir.results.result import Case
+from weir.results.rounds import INTERRUPTED
 from weir.results.trial import left_out_share
 
 BUSY_SHARE = 0.5
@@ -105,7 +106,7 @@ class Progress:
             for one in case.throughput
         ) + ("" if each or not rates_found else " Mpps")
         place = self._place(self._finished)
-        before = f"[{place}] " if place else ""
+        before = f"[{place}] " if place and case.problem != INTERRUPTED else ""
         because = "" if rates_found else _because(case)
         loads = len(case.delays)
         delays = f"delays at {loads} {'load' if loads == 1 else 'loads'}" if loads else ""

@@ -86,7 +86,12 @@ def write_reports(
     from weir.store.files import write_file
 
     folder = report_folder(output)(result.id)
-    paths = [folder / f"{stem}{format_named(name).suffix}" for name, stem in stems.items()]
+    shapes = {name: format_named(name) for name in stems}
+    paths = {
+        name: folder / f"{stem}{shapes[name].suffix}"
+        for name, stem in stems.items()
+        if (lacks := shapes[name].lacks) is None or lacks(result) is None
+    }
     place = f" --store {shlex.quote(store)}" if store is not None else ""
     kept = f"the run is in the store: `weir report {result.id}{place} -o FILE` writes its report again"
     if result.interrupted:
@@ -97,10 +102,11 @@ def write_reports(
         terminal.show(result, console)
     else:
         print(render(result, shown), end="")
-    for name, path in zip(stems, paths, strict=True):
+    for name, path in paths.items():
         write_file(path, render(result, name), kept, folders=True)
-    others = ", ".join(path.name for path in paths[1:-1]) + f" and {paths[-1].name}"
-    console.print(f"report: {paths[0]} ({others} beside it)", soft_wrap=True)
+    first, *others, last = paths.values()
+    beside = f"{', '.join(path.name for path in others)} and {last.name}"
+    console.print(f"report: {first} ({beside} beside it)", soft_wrap=True)
 
 
 def point_on(result: Result, console: Console, store: str | None, on: str | None = None) -> None:

@@ -5,7 +5,8 @@ Deployments may overlap and go in any order, so what counts is how many pages ea
 NUMA node. The number that the pool had without any of them is journalled too: where their sum no longer
 explains the number found, somebody else has set it, and it stays.
 
-A tuned host promises its pages to deployments that come later: for another tuning they are not free.
+A tuned host promises its pages to deployments that come later: for another tuning they are not free. Nor are
+those for anybody on which a deployment relies whose weir-dp has not taken them yet.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ DIRECTORY = Path("/sys/kernel/mm/hugepages/hugepages-2048kB")
 NODES = Path("/sys/devices/system/node")
 PAGE_MB = 2
 MARGIN_MB = 64  # DPDK's own structures besides packet buffers
+_NEEDED = "needed in "
+"""Before the name of a pool: how many free pages a deployment relies on there."""
 
 
 class Hugepages:
@@ -87,10 +90,13 @@ def _shares(memory_mb: int, cpus: Sequence[int]) -> Iterator[tuple[Path, int]]:
 def _raise(pool: Path, memory_mb: int, site: Site, *, promised: bool) -> int:
     """Pages that are still lacking afterwards."""
     before, others = _persistent(pool), _others(pool, site)
-    free = _number(pool, "free_hugepages")
+    needed = (memory_mb + MARGIN_MB + PAGE_MB - 1) // PAGE_MB
+    free = _number(pool, "free_hugepages") - _waited_for(pool, site)
     if promised:
-        free = max(0, free - _added([one for one in others if one.get("promised")]))
-    missing = (memory_mb + MARGIN_MB + PAGE_MB - 1) // PAGE_MB - free
+        free -= _added([one for one in others if one.get("promised")])
+    else:
+        site.note({f"{_NEEDED}{pool}": needed})
+    missing = needed - max(0, free)
     if missing <= 0:
         return 0
     base, generation = _base(before, others)
@@ -101,6 +107,12 @@ def _raise(pool: Path, memory_mb: int, site: Site, *, promised: bool) -> int:
     got = _persistent(pool)
     site.note({str(pool): facts | {"got": got}})
     return before + missing - got
+
+
+def _waited_for(pool: Path, site: Site) -> int:
+    """Pages that other deployments rely on and have not taken yet, or have just given back."""
+    noted = site.elsewhere("hugepages", everywhere=True, without="weir-dp")
+    return sum(int(facts.get(f"{_NEEDED}{pool}", 0)) for facts in noted)
 
 
 def _lower(pool: Path, facts: Facts, site: Site) -> None:

@@ -110,15 +110,18 @@ class Site:
                 held.callback(lock.release)
             yield
 
-    def elsewhere(self, kind: str, *, everywhere: bool = False) -> list[Facts]:
+    def elsewhere(self, kind: str, *, everywhere: bool = False, without: str | None = None) -> list[Facts]:
         """What the standing steps of that kind have noted in all other deployments of this run directory;
-        `everywhere`: of all that are known, within such an `alone`."""
+        `everywhere`: of all that are known, within such an `alone`; `without`: only of those in which no
+        process of a step of that kind has been started, or that have ended it."""
         found = []
         others = run_directories.others() if everywhere else ()
         for path in (*journals(), *(path for place in others for path in journals(place))):
             if path != self._journal.path:
                 with suppress(FabricError), closing(Journal(path)) as journal:  # it may be gone by now
-                    found += [entry.facts for entry in journal.standing() if entry.step.kind == kind]
+                    standing = journal.standing()
+                    if not any(one.step.kind == without and "pid" in one.facts for one in standing):
+                        found += [entry.facts for entry in standing if entry.step.kind == kind]
         return found
 
     def spawn(

@@ -371,3 +371,20 @@ def test_a_command_that_moved_says_where_to_in_one_line(old: str, new: str) -> N
 def test_help_does_not_show_what_moved() -> None:
     shown = runner.invoke(app, ["--help"]).stdout
     assert not [old for old in ("calibrate", "predict", "validate-model") if f"\n  {old} " in shown]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["report", "x", "--format", "png"], "Invalid value for '--format' / '-f': 'png' is not one of"),
+        (
+            ["run", "x", "--shuffle-seed", "abc"],
+            "Invalid value for '--shuffle-seed': expected a whole number",
+        ),
+        (["lean", "l2fwd", "--cpu-ghz", "fast"], "Invalid value for '--cpu-ghz': expected a number"),
+    ],
+)
+def test_a_value_of_an_option_is_refused_in_plain_words(words: list[str], said: str) -> None:
+    done = runner.invoke(app, words)
+    assert done.exit_code == exits.USAGE
+    assert said in " ".join(done.stderr.split())

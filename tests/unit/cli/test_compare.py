@@ -142,7 +142,7 @@ def test_more_sides_than_letters_are_refused() -> None:
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (("{0}", "{0}"), "before is named twice: a run does not compare with itself"),
+        (("{0}", "{0}"), "before is on both sides: a run does not compare with itself"),
         (("{0},,{1}", "{1}"), "expected runs with commas between, such as 1a2b,3c4d"),
         (("{0}", "{1}", "--threshold", "much"), "--threshold much: expected a share such as 3% or 0.03"),
         (("{0}", "{1}", "--threshold", "100%"), "--threshold 100%: expected a share such as 3% or 0.03"),

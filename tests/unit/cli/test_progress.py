@@ -11,6 +11,7 @@ from rich.console import Console
 from weir.cli.progress import Progress, rough, span
 from weir.measure.one_case import Event, PhaseStarted, TrialFinished
 from weir.results.result import Case, Throughput, Trial
+from weir.results.rounds import INTERRUPTED
 from weir.results.slices import Counted
 
 
@@ -63,6 +64,13 @@ def test_a_finished_case_says_its_round_its_number_and_about_how_long_the_rest_t
     one = Watched()
     one.progress.setup("direct PVP, round 2")
     assert one.finish() == "[1/32, ~5 min left] direct PVP, round 2, 64: NDR 2.000 Mpps"
+
+
+def test_a_case_that_was_interrupted_says_nothing_of_how_long_the_rest_takes() -> None:
+    one = Watched()
+    one.progress.setup("direct PVP")
+    one.progress.case(Case(frame="64", mean_frame_bytes=64, problem=INTERRUPTED))
+    assert one.said() == "direct PVP, 64: Interrupted before it was finished."
 
 
 def test_a_case_without_any_rate_says_why() -> None:

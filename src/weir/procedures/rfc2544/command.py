@@ -69,6 +69,9 @@ def rfc2544(
             "The report says where that does not conform.",
         ),
     ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be measured, and about how long it takes.")
+    ] = False,
     wait: Wait = False,
     as_json: JsonResult = False,
     output: ReportFolder = None,
@@ -99,18 +102,22 @@ def rfc2544(
         raise CommandError(
             f"nothing can be reset in {lab_path}: {NOTHING}; add one of them to its `technology`", USAGE
         )
+    setups = [f"{way.name} {chain.name}" for way in compared for chain in way.lab.chains()]
+    frames = [str(one) for one in lab.traffic.frames]
+    takes = f"expected to take about {numbers.seconds(expected_s(options, len(frames), len(setups)))}"
+    if dry_run:
+        print(f"{', '.join(options.tests)} of each of these, with frames of {', '.join(frames)}:")
+        print("\n".join([*(f"  {one}" for one in setups), takes]))
+        return
     require_any_possible(compared)
     check_reports(output)
     console = new_console(stderr=as_json)
-    setups = sum(len(way.lab.chains()) for way in compared)
     with (
         own_cores(all_planned(compared), wait=wait),
         Store(store) as database,
         Progress() as progress,
     ):
-        progress.say(
-            f"expected to take about {numbers.seconds(expected_s(options, len(lab.traffic.frames), setups))}"
-        )
+        progress.say(takes)
         campaign = Campaign(
             lab,
             compared,

@@ -18,6 +18,7 @@ from weir.report.page.line_chart import Line, line_chart
 from weir.report.page.markup import sentence, sentences, sheet, tag
 from weir.report.sections import PagePart, PlainTable, Section
 from weir.results.result import Result
+from weir.results.rounds import INTERRUPTED, UNFINISHED
 
 COLUMNS = 100
 NOTHING = "it has no RFC 2544 procedures; `weir rfc2544 LAB` runs them"
@@ -32,7 +33,7 @@ def render(result: Result) -> str:
     """The report; for another run a sentence that says so."""
     parts = ["\n".join(_table(table)) for table in section_rows.tables(result)]
     if not parts:
-        return f"{result.id}: {NOTHING}\n"
+        return f"{result.id}: {_no_procedures(result) or NOTHING}\n"
     head = f"{summary.title(result)}: RFC 2544, RFC 6201 and RFC 9004\n{result.fingerprint.cpu} · {result.id}"
     return "\n\n".join([head, *parts, *_endings(result)]) + "\n"
 
@@ -158,7 +159,12 @@ def _deviations(result: Result) -> Markup:
 
 
 def _no_procedures(result: Result) -> str | None:
-    return None if section_rows.reported(result) else NOTHING
+    if section_rows.reported(result):
+        return None
+    cases = [case for _, case in result.cases()]
+    if result.interrupted and all(case.problem in (INTERRUPTED, UNFINISHED) for case in cases):
+        return "it was interrupted before anything had finished"
+    return NOTHING
 
 
 FORMAT = Format("rfc2544", ".rfc2544", render, _no_procedures)

@@ -59,3 +59,13 @@ def test_tests_come_in_the_order_of_the_rfc_and_all_is_every_one() -> None:
     lab = load_lab(SWITCHING / "lab.yml", quick=False, cpus=sorted(os.sched_getaffinity(0)))
     assert chosen_options(lab, ["reset", "latency"], None, quick=False).tests == ("latency", "reset")
     assert chosen_options(lab, ["all", "latency"], None, quick=False).tests == TESTS
+
+
+def test_a_dry_run_says_what_would_be_measured_and_about_how_long() -> None:
+    words = ["rfc2544", str(SWITCHING), "--dry-run", "--quick", "--test", "throughput", "-t", "direct"]
+    done = runner.invoke(app, words)
+    assert done.exit_code == exits.OK, done.output
+    head, *setups, takes = done.stdout.splitlines()
+    assert head == "throughput of each of these, with frames of 64, 1518:"
+    assert setups == ["  direct PVP", "  direct PVVP"]
+    assert takes.startswith("expected to take about ")

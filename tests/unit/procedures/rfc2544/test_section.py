@@ -18,6 +18,7 @@ from weir.report import render
 from weir.report.page.chart_axes import Axis
 from weir.report.page.line_chart import Line, line_chart
 from weir.results.result import Result, Trial
+from weir.results.rounds import INTERRUPTED
 from weir.results.slices import Counted
 
 TITLES = (
@@ -83,6 +84,13 @@ def test_the_page_draws_throughput_by_size_and_loss_by_load() -> None:
 def test_another_run_has_no_procedures() -> None:
     assert "no RFC 2544 procedures" in render(result(), "rfc2544")
     assert "RFC 9004" not in render(result(), "html")
+
+
+def test_a_run_that_was_interrupted_before_anything_had_finished_says_so() -> None:
+    bare = result(interrupted=True)
+    for _, case in bare.cases():
+        case.problem = INTERRUPTED
+    assert "it was interrupted before anything had finished" in render(bare, "rfc2544")
 
 
 def test_the_result_with_procedures_is_read_back_as_it_was_written() -> None:
