@@ -40,3 +40,11 @@ def test_a_process_that_has_ended_is_not_waited_for(tmp_path: Path) -> None:
     os.waitpid(child, 0)
     with pytest.raises(FabricError, match=r"it does not start: first \| no such device; its log: "):
         process.wait_for("it", tmp_path / "s", child, tmp_path / "log")
+
+
+def test_one_that_was_killed_while_it_started_is_said_to_be(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    words = ["sh", "-c", "echo no pages of 1 GiB; kill -9 $$"]
+    pid = process.spawn(words, marker="x-0000ab01/it", netns=None, env={}, cores=[], log=log)
+    with pytest.raises(FabricError, match="it does not start: it was ended by SIGKILL; no pages of 1 GiB"):
+        process.wait_for("it", tmp_path / "s", pid, log)

@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -74,7 +75,8 @@ def become(host: CommandPlace, argv: Sequence[str]) -> NoReturn:
         ) from error
     others = os.sched_getaffinity(0) - host.polled_cores
     if others:
-        os.sched_setaffinity(0, others)
+        with suppress(OSError):  # somebody has taken these away meanwhile: it runs wherever it may
+            os.sched_setaffinity(0, others)
     # Python ignores these, and ignored signals are inherited.
     for ignored in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(ignored, signal.SIG_DFL)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from weir.base.error import ChainError
 from weir.fabric.journal import root
-from weir.fabric.program_log import LAST_LINES, printable
+from weir.fabric.program_log import LAST_LINES, end_lines, printable
 
 QUOTED_MAX = 5
 """Logs whose ends an error quotes, where there are many."""
@@ -74,7 +74,7 @@ def keep_logs(deployment: str, directories: Sequence[Path], error: BaseException
 
 def last_words(log: Path, lines: int = LAST_LINES) -> str:
     """Its last lines that speak of a failure, in one; its last line of any kind where none does."""
-    lines_said = map(printable, log.read_text(errors="replace").splitlines())
+    lines_said = map(printable, end_lines(log))
     said = [line for line in lines_said if line and not _USUAL.search(line)]
     chosen = [line for line in said if _RELEVANT.search(line)][-lines:] or said[-1:]
     return " | ".join(line[:LINE_CHARACTERS_MAX] for line in chosen)

@@ -162,6 +162,14 @@ def reap(pid: int) -> None:
         child.wait()
 
 
+def signal_name(number: int) -> str:
+    """Most realtime signals, which have numbers from SIGRTMIN on, are none of `signal.Signals`: signal(7)."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"SIGRTMIN+{number - signal.SIGRTMIN}" if number > signal.SIGRTMIN else f"signal {number}"
+
+
 def finish(pid: int, signum: int, patience_s: float) -> None:
     """Sends a child of this process the signal and waits for its end; if that does not come, kills it."""
     child = _children.pop(pid)
@@ -192,7 +200,9 @@ def wait_for(name: str, path: Path, pid: int, log: Path) -> None:
             break
         stop_signals.check()
         time.sleep(0.01)
-    raise FabricError(f"{name} does not start: {log_end(log)}", f"its log: {log}")
+    code = exit_code(pid) or 0
+    ended = f"it was ended by {signal_name(-code)}; " if code < 0 else ""
+    raise FabricError(f"{name} does not start: {ended}{log_end(log)}", f"its log: {log}")
 
 
 def allow_all_descriptors() -> None:

@@ -21,12 +21,15 @@ def printable(line: str) -> str:
 
 def log_end(log: Path, lines: int = LAST_LINES) -> str:
     """The last lines of a process's log, in one, and of a long line its beginning."""
-    if not log.exists():
-        return "it said nothing"
+    said = end_lines(log)[-lines:] if log.exists() else []
+    return " | ".join(map(_shortened, said)) or "it said nothing"
+
+
+def end_lines(log: Path) -> list[str]:
+    """Those in the last part of a log that may be of any size. OSError."""
     with log.open("rb") as file:
         file.seek(max(0, file.seek(0, os.SEEK_END) - _END_BYTES))
-        said = file.read().decode(errors="replace").splitlines()
-    return " | ".join(map(_shortened, said[-lines:])) or "it said nothing"
+        return file.read().decode(errors="replace").splitlines()
 
 
 def _shortened(line: str) -> str:

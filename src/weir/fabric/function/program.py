@@ -270,8 +270,7 @@ def _who(params: Mapping[str, Any]) -> str:
 def _ended(pid: int) -> str:
     code = process.exit_code(pid)
     if code is not None and code < 0:
-        named = -code in {one.value for one in signal.Signals}
-        return f"was ended by {signal.Signals(-code).name if named else f'signal {-code}'}"
+        return f"was ended by {process.signal_name(-code)}"
     return "has ended" if code is None else f"has ended with exit code {code}"
 
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import signal
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -44,16 +43,8 @@ def _end(pid: int) -> str:
     if code == 0:
         return "has ended (its guest rebooted or switched itself off, or somebody ended it)"
     if code is not None and code < 0:
-        return f"was ended by {_signal_name(-code)}"
+        return f"was ended by {process.signal_name(-code)}"
     return "has ended" if code is None else f"has ended (exit code {code} of QEMU)"
-
-
-def _signal_name(number: int) -> str:
-    """Most realtime signals, which have numbers from SIGRTMIN on, are none of `signal.Signals`: signal(7)."""
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"SIGRTMIN+{number - signal.SIGRTMIN}" if number > signal.SIGRTMIN else f"signal {number}"
 
 
 def _refuse_still(node: str, status: str, its: Stored, site: Site) -> None:

@@ -18,6 +18,7 @@ import pytest
 
 from weir.report.blocks import new_console
 from weir.verify.drivers.openstack import OpenStackDriver
+from weir.verify.drivers.openstack.answers import ANSWER_BYTES_MAX
 from weir.verify.report.junit import junit
 from weir.verify.report.page import page
 from weir.verify.report.text import show
@@ -71,6 +72,13 @@ FAULTS = {
     ),
     "the connection is cut": (Fault("POST", PORTS, reset=True), "make port vm-port: "),
     "an answer is no JSON": (Fault("POST", NETWORKS, text="<html>busy</html>"), "make network own-network: "),
+    "an answer is nested without end": (
+        Fault("POST", NETWORKS, text="[" * 200_000), "make network own-network: an answer that makes no",
+    ),
+    "an answer is too long": (
+        Fault("POST", NETWORKS, text=" " * (ANSWER_BYTES_MAX + 1)),
+        "make network own-network: .*its answer is longer than 64 MiB",
+    ),
     "an answer is other JSON": (Fault("POST", NETWORKS, text="[1, 2]"), "make network own-network: "),
     "an answer has nothing in it": (
         Fault("POST", NETWORKS, change=lambda _: {"network": None}), "make network own-network: ",

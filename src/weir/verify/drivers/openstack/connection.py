@@ -68,6 +68,8 @@ class Cloud:
         try:
             import openstack
             from openstack.exceptions import ConfigException
+
+            from .answers import bound
         except ImportError as error:
             raise FabricError(
                 "driver openstack needs openstacksdk, which is not here",
@@ -80,6 +82,7 @@ class Cloud:
                 f"cloud {name}: {str(error).rstrip('.')}",
                 "see `openstack.cloud` of the file, and clouds.yaml",
             ) from error
+        bound(sdk.session)
         for logger in ("openstack", "keystoneauth", "urllib3"):  # what matters is in the case's cause
             logging.getLogger(logger).addHandler(logging.NullHandler())
         auth = sdk.config.config.get("auth") or {}
@@ -126,7 +129,7 @@ class Cloud:
         text = str(error) or type(error).__name__
         if isinstance(error, HttpException) and error.details:
             text = f"HTTP {error.status_code}: {error.details}"
-        elif isinstance(error, ValueError | TypeError | KeyError | AttributeError):
+        elif isinstance(error, ValueError | TypeError | KeyError | AttributeError | RecursionError):
             text = f"an answer that makes no sense ({type(error).__name__}: {text})"
         text = " ".join(self.without_secrets(text).split())
         return text if len(text) <= _CAUSE_CHARACTERS else f"{text[:_CAUSE_CHARACTERS]} …"
@@ -156,4 +159,4 @@ def _is_the_clouds(error: Exception) -> bool:
     from requests.exceptions import RequestException
 
     its = (SDKException, ClientException, RequestException, OSError)
-    return isinstance(error, (*its, ValueError, TypeError, KeyError, AttributeError))
+    return isinstance(error, (*its, ValueError, TypeError, KeyError, AttributeError, RecursionError))

@@ -49,7 +49,10 @@ def answering(cloud: Cloud, deadline: Deadline) -> Sequence[Service]:
 def _catalogue(cloud: Cloud, deadline: Deadline) -> list[Mapping[str, Any]]:
     with cloud.asking("read the catalogue", deadline):
         session = cloud.sdk.session
-        return list(session.auth.get_access(session).service_catalog.catalog)
+        found = list(session.auth.get_access(session).service_catalog.catalog)
+        for one in found:  # what is none fails here, with that said of it
+            str(one["type"]), [(each["url"], each["interface"]) for each in one.get("endpoints", ())]
+        return found
 
 
 def _service(cloud: Cloud, entry: Mapping[str, Any], deadline: Deadline) -> Service:
