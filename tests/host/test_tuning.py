@@ -74,7 +74,13 @@ class Journalled(Site):
     def alone(self, *, everywhere: bool = False) -> Iterator[None]:  # noqa: ARG002
         yield
 
-    def elsewhere(self, kind: str, *, everywhere: bool = False) -> list[dict[str, Any]]:  # noqa: ARG002
+    def elsewhere(
+        self,
+        kind: str,  # noqa: ARG002
+        *,
+        everywhere: bool = False,  # noqa: ARG002
+        without: str | None = None,  # noqa: ARG002
+    ) -> list[dict[str, Any]]:
         return [other.facts for other in self.others if other is not self]
 
 
