@@ -192,7 +192,7 @@ def test_a_command_before_it_that_fails_is_mended_where_the_lab_has_it(run_root:
 
 @pytest.mark.long
 def test_a_program_that_ends_in_the_middle_is_named_with_its_last_words(run_root: Path) -> None:
-    with pytest.raises(FabricError, match="has ended with exit code 7 in the middle") as found:
+    with pytest.raises(FabricError, match="has ended with exit code 7 before it was taken down") as found:
         trials_of(program_lab([*FORWARDER, "stop=20"]), 1, GENTLE_PPS, DURATION_S, drain_ms=DRAIN_MS)
     assert "forwarding | out of licences" in str(found.value)
     assert [*run_root.iterdir()] == []
