@@ -69,8 +69,7 @@ int
 weir_capture_facts_of(const char *path, const char *filter, struct weir_capture_facts *facts,
 		      struct weir_error *error)
 {
-	/* What ports carry unless they are told of longer frames, and of a capture's they are not.
-	 */
+	/* What ports carry: nobody tells them of a capture's frames. */
 	const struct weir_capture_wanted wanted = {
 		.frame_bytes_max = RTE_ETHER_MAX_LEN + RTE_VLAN_HLEN,
 		.filter = filter,

@@ -123,7 +123,7 @@ def _show(deployment: Deployment, ledger: Ledger | None) -> None:
     console.print(_overview([deployment]))
     console.print(f"run directory: {deployment.run_dir}")
     if (ended := deployment.ended()) is not None:
-        console.print(f"{ended}", style="bold red", markup=False)
+        console.print(ended, style="bold red", markup=False)
     if deployment.topology is not None:
         for line in host_lines(deployment.topology):
             console.print(line)

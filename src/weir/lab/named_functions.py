@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -49,7 +49,7 @@ def lab_of_functions(text: str) -> str | None:
     if text.partition(",")[0].partition(":")[0].strip() not in network_functions():
         return None
     known = named_functions(text)
-    names = list(_numbered([one.nf for one in known]))
+    names = numbered([one.nf for one in known])
     # JSON is YAML.
     return json.dumps(
         {
@@ -73,9 +73,12 @@ def _everywhere() -> list[str]:
     return [one.name for one in sorted(found, key=lambda one: one.switch == "none")]
 
 
-def _numbered(names: list[str]) -> Iterator[str]:
-    for at, name in enumerate(names):
-        yield name if names.count(name) == 1 else f"{name}-{names[: at + 1].count(name)}"
+def numbered(names: Sequence[str]) -> list[str]:
+    """Names that occur twice get numbers: "l2fwd-1", "l2fwd-2"."""
+    return [
+        name if names.count(name) == 1 else f"{name}-{names[: at + 1].count(name)}"
+        for at, name in enumerate(names)
+    ]
 
 
 def _named(text: str, whole: str) -> NamedFunction:

@@ -10,7 +10,7 @@ from weir.base.error import USAGE, WeirError
 from weir.lab.frames import untagged_max_bytes
 from weir.lab.function import DEFAULT_FASTPATH_FLOWS, FunctionOptions
 from weir.lab.lab import Chain, Lab
-from weir.lab.named_functions import named_functions
+from weir.lab.named_functions import named_functions, numbered
 from weir.lab.nf import Scalar, network_functions
 from weir.lab.traffic import Traffic
 from weir.plan.architecture import native_options
@@ -107,16 +107,9 @@ def _stages(function: FunctionOptions) -> list[Stage]:
 
 
 def _numbered(stages: Sequence[Stage]) -> tuple[Stage, ...]:
-    """Names that occur twice get numbers: stages of one name would share their state."""
-    names = [stage.name for stage in stages]
-    counts: dict[str, int] = {}
-    numbered = []
-    for stage in stages:
-        counts[stage.name] = counts.get(stage.name, 0) + 1
-        alone = names.count(stage.name) == 1
-        name = stage.name if alone else f"{stage.name}-{counts[stage.name]}"
-        numbered.append(Stage(name, stage.nf, _addressed(stage)))
-    return tuple(numbered)
+    """Stages of one name would share their state."""
+    names = numbered([stage.name for stage in stages])
+    return tuple(Stage(name, stage.nf, _addressed(stage)) for name, stage in zip(names, stages, strict=True))
 
 
 def _addressed(stage: Stage) -> dict[str, Scalar]:

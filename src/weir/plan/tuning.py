@@ -48,10 +48,7 @@ def tuning_steps(lab: Lab, cpus: Sequence[int]) -> list[Step]:
         for chain in lab.chains()
     ]
     most = max(topologies, key=lambda one: memory_mb(one, lab) + switch_memory_mb(one, lab))
-    pages = [
-        one.model_copy(update={"params": {**one.params, "promised": True}}) for one in hugepages(most, lab)
-    ]
-    return [*pages, *host_steps(wishes, lab.host, cpus)]
+    return [*hugepages(most, lab, promised=True), *host_steps(wishes, lab.host, cpus)]
 
 
 def deployment_steps(topology: Topology, lab: Lab) -> list[Step]:
@@ -59,8 +56,9 @@ def deployment_steps(topology: Topology, lab: Lab) -> list[Step]:
     return host_steps(lab.host, lab.host, lab.polling_cpus(topology.technology))
 
 
-def hugepages(topology: Topology, lab: Lab) -> list[Step]:
-    """Pages for weir-dp, switch and machines, where their cores are; none where the lab wants 4 KiB."""
+def hugepages(topology: Topology, lab: Lab, *, promised: bool = False) -> list[Step]:
+    """Pages for weir-dp, switch and machines, where their cores are; none where the lab wants 4 KiB.
+    `promised`: to deployments that come later."""
     if lab.host.hugepages == "none":
         return []
     total_mb = memory_mb(topology, lab) + switch_memory_mb(topology, lab) + machines_memory_mb(topology)
@@ -70,7 +68,12 @@ def hugepages(topology: Topology, lab: Lab) -> list[Step]:
         Step(
             kind="hugepages",
             name="hugepages",
-            params={"memory_mb": total_mb, "cpus": cpus, "required": lab.host.hugepages == "required"},
+            params={
+                "memory_mb": total_mb,
+                "cpus": cpus,
+                "required": lab.host.hugepages == "required",
+                "promised": promised,
+            },
             text=f"make sure that {total_mb} MiB of 2 MiB hugepages are free",
             undo_text="set the number of hugepages to what it was",
         )

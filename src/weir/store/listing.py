@@ -156,10 +156,9 @@ def runs(
         listed = wanted.of_runs()
         if limit is not None:
             listed = and_(listed, RunRow.number.in_([row.number for row in rows]))
-        cases, its = CaseRow.number.distinct(), TrialFactRow
         counts = (
-            _counts(session, select(SetupRow.run, func.count(cases)), listed),
-            _counts(session, select(SetupRow.run, func.count(its.trial)), listed, its),
+            _counts(session, select(SetupRow.run, func.count(CaseRow.number)), listed),
+            _counts(session, select(SetupRow.run, func.count(TrialFactRow.trial)), listed, TrialFactRow),
             _counts(session, select(SetupRow.run, func.count(IntervalRow.number)), listed, IntervalRow),
         )
         return [

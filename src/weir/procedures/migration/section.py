@@ -164,8 +164,8 @@ def _outage(migration: Migration) -> str:
     if not outages:
         return ""
     most_ms = max(outages.values())
-    if any(map(_least, seen)):
-        return f"; the traffic missed at least {most_ms:.1f} ms: nothing came through any more"
+    if any(each.silent_to_the_end for each in seen):
+        return f"; the traffic missed at least {most_ms:.1f} ms in its worse direction: nothing came any more"
     return f"; the traffic missed {most_ms:.1f} ms in its worse direction, by lost packets"
 
 

@@ -10,7 +10,7 @@ from weir.base.error import FabricError
 from weir.fabric.vm.migration import Limits, Moment
 from weir.procedures.migration.course import Course
 
-WAIT_S = 0.2
+WAIT_S = 10.0  # at most: each of these ends by itself
 
 
 def course(**does: object) -> Course:
@@ -51,7 +51,7 @@ def test_a_machine_that_does_not_answer_the_cancelling_was_not_cancelled() -> No
 
 def test_one_that_takes_too_long_to_be_cancelled_is_unknown_too() -> None:
     seen = course()
-    assert seen.wait(2 * WAIT_S)
+    assert seen.wait(WAIT_S)
     assert (seen.status, seen.why) == (
         "unknown",
         "it was not over after 0.05 s, and to be cancelled it took as long",
@@ -63,7 +63,7 @@ def test_one_that_was_cancelled_says_so_with_the_reason() -> None:
     seen._machine.cancel.side_effect = lambda: setattr(  # type: ignore[attr-defined]
         seen._machine, "wait", lambda _: [Moment("cancelled", 1.0)] if seen.status == "running" else []
     )
-    seen.wait(WAIT_S)
+    assert seen.wait(WAIT_S)
     assert (seen.status, seen.why) == ("cancelled", "it was not over after 0.05 s")
 
 

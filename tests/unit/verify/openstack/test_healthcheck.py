@@ -148,6 +148,21 @@ def test_a_wrong_password_is_an_error_of_all_and_not_told(played: Playing) -> No
     assert PASSWORD not in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    "catalog", ["none", [7], [{"name": "nova"}], [{"type": "compute", "endpoints": [{}]}]]
+)
+    "catalog", ["none", [7], [{"name": "nova"}], [{"type": "compute", "endpoints": [{}]}]]
+)
+def test_a_catalogue_that_is_none_fails_the_connection_check(played: Playing, catalog: object) -> None:
+    fault = Fault(
+        "POST",
+        "/identity/v3/auth/tokens",
+        change=lambda said: {"token": said["token"] | {"catalog": catalog}},
+    )
+    with played("healthcheck", faults=[fault]) as cloud, pytest.raises(CloudError, match="makes no sense"):
+        cloud.driver.services()
+
+
 @pytest.mark.parametrize("service", ["compute", "network", "image", "placement"])
 def test_a_service_that_does_not_answer_fails_the_connection_check_by_its_name(
     played: Playing, service: str

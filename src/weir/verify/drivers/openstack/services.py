@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from weir.verify.driver import CloudError, Service
 
@@ -31,9 +31,7 @@ def kinds(cloud: Cloud, deadline: Deadline) -> set[str]:
     from os_service_types import ServiceTypes
 
     known = ServiceTypes()
-    return {
-        known.get_service_type(str(one["type"])) or str(one["type"]) for one in _catalogue(cloud, deadline)
-    }
+    return {known.get_service_type(one.kind) or one.kind for one in _catalogue(cloud, deadline)}
 
 
 def answering(cloud: Cloud, deadline: Deadline) -> Sequence[Service]:
@@ -46,24 +44,38 @@ def answering(cloud: Cloud, deadline: Deadline) -> Sequence[Service]:
     return found
 
 
-def _catalogue(cloud: Cloud, deadline: Deadline) -> list[Mapping[str, Any]]:
+class _Endpoint(NamedTuple):
+    url: str
+    interface: str | None
+    region: str | None
+
+
+class _Entry(NamedTuple):
+    """Of the catalogue."""
+
+    kind: str
+    endpoints: Sequence[_Endpoint]
+
+    @classmethod
+    def read(cls, said: Any) -> _Entry:
+        """KeyError, TypeError, AttributeError: it is none."""
+        endpoints = [
+            _Endpoint(str(one["url"]), one.get("interface"), one.get("region"))
+            for one in said.get("endpoints", ())
+        ]
+        return cls(str(said["type"]), endpoints)
+
+
+def _catalogue(cloud: Cloud, deadline: Deadline) -> list[_Entry]:
     with cloud.asking("read the catalogue", deadline):
         session = cloud.sdk.session
-        found = list(session.auth.get_access(session).service_catalog.catalog)
-        for one in found:  # what is none fails here, with that said of it
-            str(one["type"]), [(each["url"], each["interface"]) for each in one.get("endpoints", ())]
-        return found
+        return [_Entry.read(one) for one in session.auth.get_access(session).service_catalog.catalog]
 
 
-def _service(cloud: Cloud, entry: Mapping[str, Any], deadline: Deadline) -> Service:
-    kind = str(entry["type"])
-    region = cloud.sdk.config.region_name
-    urls = [
-        str(one["url"])
-        for one in entry.get("endpoints", ())
-        if one.get("interface") == cloud.sdk.config.get_interface(kind)
-        and region in (None, one.get("region"))
-    ]
+def _service(cloud: Cloud, entry: _Entry, deadline: Deadline) -> Service:
+    kind, region = entry.kind, cloud.sdk.config.region_name
+    interface = cloud.sdk.config.get_interface(kind)
+    urls = [one.url for one in entry.endpoints if one.interface == interface and region in (None, one.region)]
     if not urls:
         raise CloudError(f"{kind} has no public endpoint in region {region}")
     url = urls[0].rstrip("/") + _ASK.get(kind, "/")

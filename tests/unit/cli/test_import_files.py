@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files that `weir import` refuses whole."""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from weir.cli import exits
+from weir.store.connection import StoreError
+from weir.store.exchange import ImportFileError, read_import
+from weir.store.store import Store
+
+from .stored import listed, made
+
+HEADER = {"weir_export": 1, "runs": 1}
+
+
+def packed(*lines: object) -> bytes:
+    return gzip.compress(b"".join(json.dumps(line).encode() + b"\n" for line in lines))
+
+
+@functools.cache
+def fine() -> dict[str, object]:
+    whole = made("fine", "2026-01-02T03:04:05Z", "switching", "alpha")
+    whole.setups = []
+    return whole.model_dump(mode="json")
+
+
+def hostile(**changes: object) -> dict[str, object]:
+    return {"tags": [], "result": fine() | changes}
+
+
+def hostile_setup(change: Callable[[Any], object]) -> dict[str, object]:
+    whole = made("fine", "2026-01-02T03:04:05Z", "switching", "alpha").model_dump(mode="json")
+    change(whole["setups"][0])
+    return {"tags": [], "result": whole}
+
+
+def trial_seconds_as_text(setup: Any) -> None:
+    setup["cases"][0]["trials"][0]["duration_s"] = "nan"
+
+
+def port_of_another_name(setup: Any) -> None:
+    setup["topology"]["ports"][0]["name"] = "x"
+
+
+def port_of_no_node(setup: Any) -> None:
+    setup["topology"]["ports"][0]["node"] = "nobody"
+
+
+@pytest.mark.parametrize(
+    ("content", "hint"),
+    [
+        (
+            lambda: packed(HEADER, hostile_setup(trial_seconds_as_text)),
+            "duration_s: Input should be a valid number",
+        ),
+        (lambda: packed(HEADER, hostile_setup(port_of_another_name)), "ends at .*, which is no port"),
+        (lambda: packed(HEADER, hostile_setup(port_of_no_node)), "is of nobody, which is no node"),
+        (lambda: b"", "it is no JSON from line 1, column 1 on"),
+        (lambda: b"{}", "Field required"),
+        (lambda: b"[" * 100_000, "nested too deeply"),
+        (lambda: b'{"a":' * 100_000, "nested too deeply"),
+        (packed, "no result of Weir"),
+        (lambda: packed([]), "no export of Weir"),
+        (lambda: packed({"weir_export": 2, "runs": 1}), "a newer Weir wrote it"),
+        (lambda: packed(HEADER), "has 0 of 1 runs: it was cut off"),
+        (lambda: packed(HEADER, hostile(), hostile()), "has 2 of 1 runs"),
+        (lambda: packed(HEADER, hostile())[:-200], "it was cut off"),
+        (lambda: packed(HEADER, hostile()) + b"more", "something follows its end"),
+        (lambda: packed(HEADER, hostile(id="../../../etc/cron.d/x")), "expected letters, digits"),
+        (lambda: packed(HEADER, hostile(lab="a/b")), "expected letters, digits"),
+        (lambda: packed(HEADER, hostile(id="x\x1b[2J")), "expected letters, digits"),
+        (lambda: packed(HEADER, hostile(started_at="<script>")), "expected a time in RFC 3339"),
+        (
+            lambda: packed(HEADER, hostile(started_at="0001-01-01T00:00:00+23:59")),
+            "expected a time in RFC 3339",
+        ),
+        (lambda: packed(HEADER, hostile(finished_at="9999-12-31T23:59:59-23:59")), "finished_at '9999"),
+        (lambda: packed(HEADER, hostile(finished_at="banana")), "finished_at 'banana': expected a time"),
+        (lambda: packed(HEADER, hostile(version=99)), "a newer Weir wrote it"),
+        (lambda: packed(HEADER, hostile(setups=3)), "no result of Weir"),
+        (lambda: packed(HEADER, hostile(duration_s=float("nan"))), "NaN is no number of a result"),
+        (lambda: json.dumps(fine() | {"duration_s": float("-inf")}).encode(), "-Infinity is no number of"),
+        (lambda: json.dumps(fine()).encode()[:-1] + b', "more": 1e999}', "1e999 is no number of"),
+        (lambda: packed(HEADER, hostile(version=1, setups=[{"topology": 7}])), "no result of Weir"),
+        (lambda: packed(HEADER, {"tags": [], "result": None}), "no result of Weir"),
+        (lambda: packed(HEADER, {"tags": "baseline", "result": {}}), "expected tags and a result"),
+        (lambda: packed(HEADER, hostile() | {"tags": ["a b"]}), "tag 'a b'"),
+        (lambda: gzip.compress(b"[" * 200_000 + b"\n"), "nested too deeply"),
+        (lambda: b"\x1f\x8b" + b"\x00" * 100, "damaged"),
+    ],
+)
+def test_a_file_that_is_no_export_is_refused_and_nothing_is_stored(
+    content: Callable[[], bytes], hint: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "runs.weir"
+    file.write_bytes(content())
+    with Store(tmp_path / "results.db") as store:
+        with pytest.raises(StoreError, match=hint) as refused:
+            read_import(store, file)
+        assert refused.value.exit_code == exits.USAGE
+    assert listed(store=str(tmp_path / "results.db")) == []
+
+
+def test_a_file_that_is_damaged_behind_good_runs_is_refused_whole(tmp_path: Path) -> None:
+    file = tmp_path / "runs.weir"
+    file.write_bytes(packed({"weir_export": 1, "runs": 2}, hostile(), hostile(id="b", seed="no")))
+    with Store(tmp_path / "results.db") as store, pytest.raises(ImportFileError, match="run 2: no result"):
+        read_import(store, file)
+    assert listed(store=str(tmp_path / "results.db")) == []
+
+
+def test_what_was_made_to_grow_is_refused_before_it_has(tmp_path: Path) -> None:
+    bomb = tmp_path / "bomb.weir"
+    bomb.write_bytes(gzip.compress(json.dumps(HEADER).encode() + b"\n" + b" " * (40 << 20)))
+    assert bomb.stat().st_size < 1 << 20
+    with Store(tmp_path / "results.db") as store:
+        with pytest.raises(ImportFileError, match="no export of Weir grows so far"):
+            read_import(store, bomb)
+        large = tmp_path / "large.weir"
+        large.write_bytes(packed(HEADER, hostile(title="x" * (2 << 20))))
+        with pytest.raises(ImportFileError, match=r"more than 1 MiB as JSON; .* --max-mib"):
+            read_import(store, large, run_bytes_max=1 << 20)
+        plain = tmp_path / "result.json"
+        plain.write_bytes(b" " * (2 << 20))
+        with pytest.raises(ImportFileError, match="more than 1 MiB as JSON"):
+            read_import(store, plain, run_bytes_max=1 << 20)
+        assert read_import(store, large).added == ["fine"]
