@@ -151,8 +151,6 @@ def test_a_wrong_password_is_an_error_of_all_and_not_told(played: Playing) -> No
 @pytest.mark.parametrize(
     "catalog", ["none", [7], [{"name": "nova"}], [{"type": "compute", "endpoints": [{}]}]]
 )
-    "catalog", ["none", [7], [{"name": "nova"}], [{"type": "compute", "endpoints": [{}]}]]
-)
 def test_a_catalogue_that_is_none_fails_the_connection_check(played: Playing, catalog: object) -> None:
     fault = Fault(
         "POST",
