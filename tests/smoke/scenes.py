@@ -23,6 +23,7 @@ from weir.cli.main import main
 from weir.fabric import markers
 from weir.fabric.reset import resets
 from weir.lab import load_lab
+from weir.store.open_case import OpenCaseStore
 from weir.store.store import Store
 
 from .killed import survived
@@ -183,8 +184,8 @@ class Run(Scene):
         self._committed[:8] = bytes(8)
 
     def before(self) -> None:
-        for method in ("add_trial", "add_interval"):
-            setattr(Store, method, self._counting(getattr(Store, method)))
+        for owner, method in ((Store, "add_trial"), (OpenCaseStore, "add_interval")):
+            setattr(owner, method, self._counting(getattr(owner, method)))
 
     def _counting(self, inner: Callable[..., Any]) -> Callable[..., Any]:
         def outer(*args: Any, **options: Any) -> Any:
