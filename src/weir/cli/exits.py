@@ -84,13 +84,25 @@ def judged_runs(lab: Lab, results: Sequence[Result]) -> None:
         lacking = own.nothing_found([case.records.get(name, {}) for case in cases])
         if lacking is not None:
             failed(f"{lacking}{_because(cases)}")
+        _none_given_up(cases)
         return
     found = any(one.status == "found" for case in cases for one in case.throughput)
     timed = any(trial.valid for case in cases for point in case.delays for trial in point.trials)
     if not found and (lab.measure.goals or not timed):
         lacking = "no case has a rate" if lab.measure.goals else "no delay was measured"
         failed(f"{lacking}{_because(cases)}")
+    _none_given_up(cases)
     judged([one for case in cases for one in case.verdicts])
+
+
+def _none_given_up(cases: Sequence[Case]) -> None:
+    """Ends the command if one was, whatever it had found before."""
+    from weir.results.rounds import ended
+
+    lost = [case for case in cases if case.problem is not None and ended(case)]
+    if lost:
+        verb = "was" if len(lost) == 1 else "were"
+        failed(f"{len(lost)} of {len(cases)} cases {verb} given up{_because(lost)}")
 
 
 def _because(cases: Sequence[Case]) -> str:

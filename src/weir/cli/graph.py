@@ -87,8 +87,8 @@ def graph(
 ) -> None:
     """Show the network of this host as it is. Namespaces, interfaces, bridges, Open vSwitch, what joins them.
 
-    Reads only. Without root it shows its own namespace, and says what it could not see. Of a LAB exit code 1
-    says that its network is not as it was built.
+    Reads only. Without root it shows its own namespace, and says what it could not see. Exit code 1 says
+    that the network of a LAB is not as it was built, or that the packet of --path was not seen to arrive.
     """
     from weir.fabric.host_graph import read
 
@@ -119,7 +119,7 @@ def graph(
         write_file(output, text, "choose another place with --output")
         print(f"wrote {output}")
     _say_what_root_sees(found, listed=form == "text" and path is None and output is None)
-    if found.differences:
+    if found.differences or (found.way is not None and not found.way.arrives):
         raise typer.Exit(FAILED)
 
 

@@ -8,8 +8,11 @@ from collections.abc import Sequence
 import pytest
 import typer
 
+from tests.report.synthetic import result
 from weir.cli import exits
+from weir.lab import load_lab
 from weir.results.result import Verdict
+from weir.results.rounds import UNFINISHED
 
 
 def verdict(found: float | None, why: str | None = None) -> Verdict:
@@ -40,3 +43,18 @@ def test_what_is_missed_or_unknown_has_its_own_exit_code_and_its_reason(
 def test_a_level_that_is_met_ends_nothing() -> None:
     exits.judged([verdict(0.5), verdict(1)])
     exits.judged([])
+
+
+def test_a_run_of_which_a_case_was_given_up_fails_with_its_reason_whatever_else_was_found(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run, lab = result(), load_lab("l3fwd")
+    exits.judged_runs(lab, [run])
+    cases = [case for _, case in run.cases()]
+    cases[0].problem = UNFINISHED  # it is measured anew
+    exits.judged_runs(lab, [run])
+    cases[1].problem = "weir-dp has ended."
+    with pytest.raises(typer.Exit) as failed:
+        exits.judged_runs(lab, [run])
+    assert failed.value.exit_code == exits.FAILED
+    assert capsys.readouterr().err == f"weir: 1 of {len(cases)} cases was given up: weir-dp has ended.\n"
