@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every test starts from."""
 
+import os
 import signal
 import socket
 
@@ -23,3 +24,9 @@ def pytest_configure(config: pytest.Config) -> None:
     asks = getattr(getattr(config, "failures_db", None), "sock", None)
     if asks is not None:
         asks.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _store_of_tests(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """A run of which a test names no store is none of the user's."""
+    os.environ["WEIR_STORE"] = str(tmp_path_factory.mktemp("store") / "results.db")
