@@ -19,7 +19,7 @@ from weir.lab.lab import Lab
 from weir.lab.of_tenants import KEYS, tenants_key
 from weir.lab.overlay import split_overlay
 from weir.lab.problem import LabFileError, Problem, nearest
-from weir.lab.source import KeyPath, Source, other_command, read_source
+from weir.lab.source import LAB, KeyPath, Source, read_source, require_kind
 from weir.lab.spanning import HostsOptions
 from weir.lab.ways import base_complaints, completed, near, variant_complaints
 
@@ -62,9 +62,7 @@ def load_open_lab(
         path = path / LAB_FILE
     source = read_source(path)
     of_tenants = tenants_key(source.values) if isinstance(source.values, dict) else None
-    if (command := other_command(source.values)) is not None:
-        wanted = f"a lab, with chain and technology; this is for `{command}`"
-        raise LabFileError([Problem(str(path), 0, 0, "", "is no lab", wanted)])
+    require_kind(source, LAB)
     if of_tenants is not None:
         message = "the lab has tenants, which are no chain to measure"
         wanted = "a lab with `chain`; `weir deploy` builds tenants, `weir run` measures them"

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from weir.lab.complaint import Complaint, complaints_about, located
 from weir.lab.problem import LabFileError
-from weir.lab.source import FileKind, file_of, read_source
+from weir.lab.source import FileKind, file_of, read_source, require_kind
 
 Shape = TypeVar("Shape", bound=BaseModel)
 
@@ -27,6 +27,7 @@ def read_checked(
     """Reads and checks one, or the one in a directory. `schema`: of the shape. `complaints`: what is well
     formed and yet impossible. LabFileError has all its problems."""
     source = read_source(file_of(path, kind), kind)
+    require_kind(source, kind)
     problems = list(source.problems)
     found = None
     try:

@@ -42,8 +42,12 @@ class FileKind:
 
 COMMANDS = {"lab.yml": "weir run", "sut.yml": "weir verify", "fleet.yml": "weir fleet plan"}
 """What is done with a directory, by the file that it has."""
-_OF_OTHERS = {"driver": "sut.yml", "hosts": "fleet.yml"}
-"""Keys that a system under test and a fleet cannot be without."""
+_OWN_KEYS = {
+    "lab.yml": frozenset({"chain", "technology", "tenants", "cloud"}),
+    "sut.yml": frozenset({"driver"}),
+    "fleet.yml": frozenset({"hosts"}),
+}
+"""One of which each cannot be without; of several the first: a lab may have hosts, too."""
 LAB = FileKind("a lab", "lab.yml", "weir, name, chain, technology, …")
 
 
@@ -124,11 +128,13 @@ def read_source(path: Path, kind: FileKind = LAB) -> Source:
     return source
 
 
-def other_command(values: object) -> str | None:
-    """What takes a file with these keys, if they are of no lab."""
-    if not isinstance(values, dict) or values.keys() & {"chain", "technology", "tenants", "cloud"}:
-        return None
-    return next((COMMANDS[file] for key, file in _OF_OTHERS.items() if key in values), None)
+def require_kind(source: Source, kind: FileKind) -> None:
+    """LabFileError of a file that another command takes: all its keys would be unknown."""
+    values = source.values
+    file = next((name for name, own in _OWN_KEYS.items() if own & values.keys()), kind.file)
+    if file != kind.file:
+        wanted = f"{kind.name}: {kind.keys}; this is for `{COMMANDS[file]}`"
+        raise LabFileError([Problem(source.file, 0, 0, "", f"is no {kind.name.removeprefix('a ')}", wanted)])
 
 
 def _instead(error: MarkedYAMLError) -> str:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,9 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from weir.lab import Lab, LabFileError, Problem, load_lab
+from weir.lab.fleet_load import load_fleet
 from weir.lab.source import MAX_FILE_BYTES
+from weir.lab.sut import load_sut
 
 from .lab_text import GOOD, load, problem, problems
 
@@ -26,13 +29,21 @@ def refusal(path: Path) -> str:
 
 
 @pytest.mark.parametrize(
-    ("keys", "command"), [("driver: local", "weir verify"), ("hosts: {}", "weir fleet plan")]
+    ("read", "kind", "keys", "command"),
+    [
+        (load_lab, "lab", "driver: local", "weir verify"),
+        (load_lab, "lab", "hosts: {}", "weir fleet plan"),
+        (load_sut, "system under test", "chain: [[f1]]", "weir run"),
+        (load_fleet, "fleet", "technology: direct\nhosts: {}", "weir run"),
+    ],
 )
-def test_a_file_of_another_command_is_no_lab(tmp_path: Path, keys: str, command: str) -> None:
+def test_a_file_of_another_command_is_said_to_be_that(
+    read: Callable[[Path], object], kind: str, keys: str, command: str, tmp_path: Path
+) -> None:
     path = tmp_path / "other.yml"
     path.write_text(f"weir: 1\nname: x\n{keys}\nsuites: [all]\n")
-    with pytest.raises(LabFileError, match=f"is no lab; expected a lab, .* this is for `{command}`$"):
-        load_lab(path)
+    with pytest.raises(LabFileError, match=f"is no {kind}; expected a {kind}: .* this is for `{command}`$"):
+        read(path)
 
 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
