@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import signal
 import subprocess
 import time
@@ -44,13 +43,14 @@ def weir(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([*WEIR, *words], capture_output=True, text=True, check=False, timeout=SOON_S)
 
 
-def test_what_was_finished_before_a_kill_is_not_measured_again(tmp_path: Path, run_root: Path) -> None:
+def test_what_was_finished_before_a_kill_is_not_measured_again(
+    tmp_path: Path, run_root: Path, surroundings: Surroundings
+) -> None:
     lab = tmp_path / "lab.yml"
     tiny = LAB.read_text().replace("[direct, linux-bridge, ovs, ovs-dpdk]", "[direct, linux-bridge]")
     lab.write_text(tiny.replace("repeats: 1", "repeats: 1\n  revisit_s: 0"))
     path = tmp_path / "results.db"
     place = ("--store", str(path), "--output", str(tmp_path / "report"))
-    surroundings = Surroundings(run_root, "tiny", secrets.token_hex(4))
     process = subprocess.Popen(
         [*WEIR, "run", str(lab), "--repeat", "3", "--shuffle-seed", "4", *place],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
