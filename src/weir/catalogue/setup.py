@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from weir.base.error import USAGE, WeirError
+from weir.base.read_file import read_text
 from weir.lab.counterparts import TABLE_PREFIX
 from weir.lab.nf import Scalar, network_functions
 
@@ -92,7 +93,7 @@ def lines(
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return read_text(path)
     except (OSError, UnicodeDecodeError) as error:
         raise CatalogueError(f"cannot read {path}: {error}", "mend the file, or name another one") from error
 

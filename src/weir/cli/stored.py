@@ -133,12 +133,13 @@ def nothing_stored(store: Database) -> str:
 def _read(path: Path) -> Result:
     from pydantic import ValidationError
 
+    from weir.base.read_file import read_bytes
     from weir.base.record import fault_text
     from weir.results.document import NewerDocumentError
     from weir.results.result import RESULT_VERSION, Result
 
     try:
-        return Result.read(path.read_bytes())
+        return Result.read(read_bytes(path))
     except OSError as error:
         raise CommandError(
             f"{path}: {error.strerror}; expected a result.json or a run's id", USAGE

@@ -18,7 +18,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from weir.lab.named_functions import EXAMPLE, lab_of_functions
-from weir.lab.problem import LabFileError, Problem
+from weir.lab.problem import LabFileError, Problem, nearest
 
 MAX_FILE_BYTES = 1 << 20
 MAX_VALUES = 100_000  # aliases multiply: a small file can stand for more than memory holds
@@ -153,8 +153,8 @@ def _instead(error: MarkedYAMLError) -> str:
 
 
 def _text(path: Path, kind: FileKind) -> str:
-    def fail(message: str, expected: str) -> LabFileError:
-        return LabFileError([Problem(str(path), 0, 0, "", message, expected)])
+    def fail(message: str, expected: str, near: str | None = None) -> LabFileError:
+        return LabFileError([Problem(str(path), 0, 0, "", message, expected, near)])
 
     try:
         if path.is_dir():
@@ -170,21 +170,33 @@ def _text(path: Path, kind: FileKind) -> str:
                 f"is a directory without {kind.file}",
                 f"{kind.name} file, or a directory that holds one as {kind.file}{other}",
             )
-        if path.stat().st_size > MAX_FILE_BYTES:
+        with path.open("rb") as file:
+            raw = file.read(MAX_FILE_BYTES + 1)  # a device, or a pipe, has no size
+        if len(raw) > MAX_FILE_BYTES:
             raise fail("is too large", f"{kind.name} file of at most {MAX_FILE_BYTES} bytes")
-        return path.read_bytes()[: MAX_FILE_BYTES + 1].decode("utf-8")
+        return raw.decode("utf-8")
     except UnicodeDecodeError:
         raise fail("is not text", f"{kind.name} file: YAML in UTF-8") from None
     except FileNotFoundError:
         if kind is not LAB:
-            raise fail("does not exist", f"the path of {kind.name} file") from None
+            raise fail("does not exist", f"the path of {kind.name} file", _neighbour(path)) from None
         named = lab_of_functions(str(path))
         if named is None:
-            raise fail("does not exist", f"the path of {kind.name} file, or {EXAMPLE}") from None
+            wanted = f"the path of {kind.name} file, or {EXAMPLE}"
+            raise fail("does not exist", wanted, _neighbour(path)) from None
         return named
     except (OSError, ValueError) as error:
         said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise fail(f"cannot be read: {said}", f"{kind.name} file") from None
+
+
+def _neighbour(path: Path) -> str | None:
+    """What stands beside it under a name that is nearly the same."""
+    try:
+        near = nearest(path.name, [one.name for one in path.parent.iterdir()])
+    except OSError:
+        return None
+    return str(path.with_name(near)) if near else None
 
 
 class _Reader:

@@ -238,5 +238,9 @@ def _understood(read: Callable[[], Any], where: str) -> Any:
         raise ImportFileError(f"{where}: no result of Weir: it is no JSON from {place} on") from error
     except RecursionError as error:
         raise ImportFileError(f"{where}: nested too deeply for a result of Weir") from error
+    except UnicodeDecodeError as error:
+        raise ImportFileError(
+            f"{where}: no result of Weir: it is no text, from byte {error.start} on"
+        ) from error
     except (ValueError, AttributeError, KeyError, TypeError) as error:
         raise ImportFileError(f"{where}: no result of Weir: {str(error)[:200]}") from error

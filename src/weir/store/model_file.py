@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from weir.base.read_file import read_bytes
 from weir.base.record import fault_text
 from weir.results.document import NewerDocumentError
 from weir.results.model import MODEL_VERSION, ModelDocument
@@ -39,7 +40,7 @@ def write_model(document: ModelDocument, path: Path) -> None:
 def read_model(path: Path) -> ModelDocument:
     """StoreError if there is none, or it is not one."""
     try:
-        return ModelDocument.read(path.read_bytes())
+        return ModelDocument.read(read_bytes(path))
     except FileNotFoundError as error:
         raise StoreError(f"there is no model at {path}; `weir model calibrate LAB` measures one") from error
     except OSError as error:

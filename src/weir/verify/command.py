@@ -126,12 +126,13 @@ def _interrupted(folder: Path, sut: SutFile) -> Verification:
     from pydantic import ValidationError
 
     from weir import __version__
+    from weir.base.read_file import read_bytes
     from weir.base.record import fault_text, spec_sha256
     from weir.results.verification import Verification
 
     path = folder / _FILE
     try:
-        found = Verification.read(path.read_bytes())
+        found = Verification.read(read_bytes(path))
     except OSError as error:
         message = f"{path}: {error.strerror}; expected the folder of an interrupted run"
         raise CommandError(message, USAGE) from error
@@ -151,12 +152,13 @@ def _last(sut: SutFile, own: str) -> Verification | None:
     """The newest run of this system that did scenarios, of those in the usual folder, and not this one."""
     from pydantic import ValidationError
 
+    from weir.base.read_file import read_bytes
     from weir.results.verification import Verification
 
     found = []
     for path in RESULTS.glob(f"{sut.name}-verify-*/{_FILE}"):
         with contextlib.suppress(OSError, ValidationError):
-            found.append(Verification.read(path.read_bytes()))
+            found.append(Verification.read(read_bytes(path)))
     of_it = [
         one
         for one in found

@@ -65,6 +65,7 @@ def port_of_no_node(setup: Any) -> None:
         (lambda: packed(HEADER, hostile_setup(port_of_another_name)), "ends at .*, which is no port"),
         (lambda: packed(HEADER, hostile_setup(port_of_no_node)), "is of nobody, which is no node"),
         (lambda: b"", "it is no JSON from line 1, column 1 on"),
+        (lambda: b"\x7fELF\xd0", "it is no text, from byte 4 on"),
         (lambda: b"{}", "Field required"),
         (lambda: b"[" * 100_000, "nested too deeply"),
         (lambda: b'{"a":' * 100_000, "nested too deeply"),

@@ -48,6 +48,9 @@ def test_a_file_of_another_command_is_said_to_be_that(
 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     assert "does not exist" in refusal(tmp_path / "no.yml")
+    (tmp_path / "switching.yml").touch()
+    meant = f"(did you mean {tmp_path / 'switching.yml'}?)"
+    assert refusal(tmp_path / "swiching.yml").endswith(meant)
 
 
 def test_a_directory_without_a_lab_is_refused(tmp_path: Path) -> None:

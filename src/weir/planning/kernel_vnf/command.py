@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
+from weir.base.read_file import read_text
 from weir.cli.exits import FAILED, USAGE, CommandError, reporting
 from weir.cli.help import Command, Group
 from weir.cli.model import AsJson, CpuGhz, FlowCounts, Frames, Link
@@ -189,7 +190,7 @@ def _configurations(source: str) -> Mapping[str, Configuration]:
         known = " or ".join(PUBLISHED)
         raise CommandError(f"--parameters {source}: expected {known}, or a CSV file of points", USAGE)
     try:
-        return calibrated(path.read_text(encoding="utf-8-sig"))
+        return calibrated(read_text(path).removeprefix("\ufeff"))
     except (OSError, ValueError, csv.Error) as error:
         raise CommandError(f"{source}: {error}", USAGE) from None
 

@@ -46,12 +46,17 @@ def stored(path: Path) -> LeanResult:
     """Of a file. CommandError: it is none."""
     from pydantic import ValidationError
 
+    from weir.base.read_file import read_bytes
     from weir.base.record import fault_text
     from weir.results.document import NewerDocumentError
     from weir.results.lean import LeanResult
 
     try:
-        return LeanResult.read(path.read_text(encoding="utf-8"))
+        return LeanResult.read(read_bytes(path))
+    except OSError as error:
+        raise CommandError(
+            f"{path}: {error.strerror}; expected a result of `weir lean --json`", USAGE
+        ) from None
     except NewerDocumentError as error:
         raise CommandError(f"{path}: {error}", USAGE) from None
     except ValidationError as error:

@@ -320,10 +320,11 @@ def _machine(as_json: bool) -> None:
 
 
 def _speedup(path: Path, reference_pps: float | None, as_json: bool) -> None:
+    from weir.base.read_file import read_text
     from weir.planning.model import speedup as model
 
     try:
-        points = model.points_of_csv(path.read_text(encoding="utf-8"))
+        points = model.points_of_csv(read_text(path))
         fitted = model.fit(points, reference_pps=reference_pps)
     except (OSError, ValueError) as error:
         raise CommandError(f"{path}: {error}", USAGE) from None
