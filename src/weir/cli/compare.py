@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weir.cli.exits import UNJUDGED, USAGE, CommandError, failed, printable
+from weir.base.printable import printable
+from weir.cli.exits import UNJUDGED, USAGE, CommandError, failed
 from weir.cli.stored import LATEST, StoreLocation, stored
 
 if TYPE_CHECKING:

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from weir.base.printable import printable
 from weir.cli.deploying import after_leftovers, step_lines, told
 from weir.cli.end_hosts import host_lines
-from weir.cli.exits import USAGE, CommandError, printable
+from weir.cli.exits import USAGE, CommandError
 from weir.cli.labfile import (
     ChainName,
     LabPath,

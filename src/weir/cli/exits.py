@@ -11,7 +11,6 @@ import os
 import signal
 import sys
 import threading
-import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
 import typer
 
 from weir.base.error import ENVIRONMENT, FAILED, INTERRUPTED, OK, UNJUDGED, USAGE, WeirError
+from weir.base.printable import printable
 
 if TYPE_CHECKING:
     from weir.lab import Lab
@@ -36,7 +36,6 @@ __all__ = [
     "failed",
     "judged",
     "judged_runs",
-    "printable",
     "reporting",
     "with_output",
 ]
@@ -177,18 +176,6 @@ def _said(error: OSError) -> str:
     return (
         f"{where}{error.strerror or error}; the machine refused this in the middle of the work: mend that and"
         " try again (what was built is taken down, now or by the next weir)"
-    )
-
-
-def printable(text: str) -> str:
-    """Control characters escaped: names that users gave must not steer a terminal. Lines stay."""
-    return "\n".join(line if line.isprintable() else _escaped(line) for line in text.split("\n"))
-
-
-def _escaped(line: str) -> str:
-    return "".join(
-        one.encode("unicode_escape").decode("ascii") if unicodedata.category(one).startswith("C") else one
-        for one in line
     )
 
 

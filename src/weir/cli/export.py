@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
+from weir.base.printable import printable
 from weir.base.words import counted
-from weir.cli.exits import USAGE, CommandError, printable
+from weir.cli.exits import USAGE, CommandError
 from weir.cli.selecting import Campaigns, Factors, Filters, Hosts, Labs, RunNames, Since, Tags, Until, chosen
 from weir.cli.stored import StoreLocation
 

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from weir.base.printable import printable
 from weir.cli.deployments import only, standing
-from weir.cli.exits import FAILED, USAGE, CommandError, printable
+from weir.cli.exits import FAILED, USAGE, CommandError
 
 if TYPE_CHECKING:
     from weir.fabric import Deployment

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from weir.base.printable import printable
 from weir.base.words import counted
-from weir.cli.exits import printable
 from weir.cli.selecting import Campaigns, Factors, Filters, Hosts, Labs, Since, Tags, Until
 from weir.cli.stored import StoreLocation, nothing_stored
 

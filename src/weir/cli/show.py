@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from weir.base.printable import printable
 from weir.base.words import counted
-from weir.cli.exits import printable
 from weir.cli.selecting import Filters, chosen
 from weir.cli.stored import LATEST, StoreLocation
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from weir.base.printable import printable
 from weir.cli.compare import share
-from weir.cli.exits import USAGE, CommandError, failed, printable
+from weir.cli.exits import USAGE, CommandError, failed
 from weir.cli.selecting import Factors, Filters, Hosts, Since, Tags, Until
 from weir.cli.stored import StoreLocation
 

@@ -8,16 +8,27 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TextIO
 
 from rich import box
-from rich.console import Console, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.padding import Padding
+from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
+
+from weir.base.printable import printable
+
+
+class _Console(Console):
+    """Names that others gave do not steer the terminal, wherever they stand."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else segment._replace(text=printable(segment.text))
 
 
 def new_console(file: TextIO | None = None, **shape: Any) -> Console:
     """Every one of Weir's. Rich would colour numbers, take a part of 02:57:c1:cd:00:01 for an emoji, and what
     a cloud says in [brackets] for a style."""
-    return Console(file=file, highlight=False, emoji=False, markup=False, **shape)
+    return _Console(file=file, highlight=False, emoji=False, markup=False, **shape)
 
 
 def show(what: RenderableType, console: Console, columns: int) -> None:

@@ -10,12 +10,13 @@ import jsonschema
 import pytest
 from typer.testing import CliRunner
 
+from tests.report.hostile import hostile
 from tests.report.synthetic import result
 from tests.unit.explain.made import area, machine, the_tester, topology, trial
 from weir.cli import exits
 from weir.cli.main import app
 from weir.results.explanation import Explanation, schema
-from weir.results.result import Case, Setup
+from weir.results.result import Case, Result, Setup
 from weir.store.store import Store
 
 runner = CliRunner()
@@ -84,3 +85,22 @@ def test_a_run_that_is_not_there_is_wrong_usage(wrong: str, tmp_path: Path) -> N
     done = runner.invoke(app, ["explain", wrong, "--store", store])
     assert done.exit_code == exits.USAGE
     assert wrong in done.stderr
+
+
+STEERING = "\x1b]0;owned\x07\x1b[2J"
+
+
+@pytest.mark.parametrize("command", ["explain", "report"])
+def test_names_in_a_result_do_not_steer_the_terminal(
+    command: str, run: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = Result.read(Path(run).read_bytes())
+    made.id = "imported"
+    evil = hostile(made, STEERING)
+    evil.started_at = made.started_at
+    Path(run).write_text(evil.model_dump_json())
+    done = runner.invoke(app, [command, run])
+    assert done.exit_code == exits.OK, done.output
+    assert "\x1b" not in done.output
+    assert "\\x1b]0;owned" in done.output
