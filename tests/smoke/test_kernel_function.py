@@ -210,15 +210,16 @@ def test_what_fails_in_the_namespace_is_said_and_leaves_nothing(
 
 
 def test_what_commands_leave_running_ends_with_the_deployment(run_root: Path) -> None:
-    lab = kernel_lab("linux-bridge", commands=[["sh", "-c", "sleep 600 </dev/null >/dev/null 2>&1 &"]])
+    lines = ("sleep 600", "setsid env -i sleep 600")
+    quietly = "</dev/null >/dev/null 2>&1 &"
+    lab = kernel_lab("linux-bridge", commands=[["sh", "-c", f"{line} {quietly}"] for line in lines])
     topology = plan.build_topology(
         lab, "linux-bridge", lab.chains()[0], plan.deployment_id(lab.name, secrets.token_hex(4))
     )
     steps = [step for step in plan.steps(topology, lab) if step.kind not in ("weir-dp", "hugepages")]
     deployment = fabric.Deployment.deploy(steps, topology, shares_cores=True)
-    marker = f"{deployment.id}/commands:f1"
-    running = markers.marked(marker)
+    running = markers.inside(*map(topology.namespace_of, topology.namespaced()))
     deployment.destroy()
-    assert len(running) == 1
-    assert markers.marked(marker) == []
+    assert len(running) == len(lines)
+    assert not any(Path(f"/proc/{pid}/exe").exists() for pid in running)
     assert [*run_root.iterdir()] == []

@@ -12,7 +12,7 @@ from typing import Any
 
 from weir.base.error import FabricError
 from weir.base.si import MS_PER_S
-from weir.fabric import process, stop_signals
+from weir.fabric import ending, process, stop_signals
 from weir.fabric.function.control_group import group_of
 from weir.fabric.program_log import log_end
 from weir.fabric.site import Facts, Site
@@ -24,7 +24,8 @@ _MEND = "mend it in {}; it runs in the function's network namespace, without a s
 
 
 class Commands:
-    """One after the other. What they leave running belongs to the step, and ends with it."""
+    """One after the other. What they leave running in the namespace belongs to the step, and ends with it,
+    whatever it has done to its environment and its session."""
 
     def do(self, step: Step, site: Site) -> Facts:
         """FabricError for the first one that fails, or is not done in time: with its exit code and output."""
@@ -42,6 +43,8 @@ class Commands:
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002
         """Ends what is left of them."""
         site.end()
+        group_of(site, params["node"]).end()
+        ending.end_inside(params["netns"])
 
 
 @dataclass(frozen=True)
