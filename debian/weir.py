@@ -1,5 +1,5 @@
 #!/usr/lib/weir/bin/python3 -I
 # SPDX-License-Identifier: Apache-2.0
-from weir.cli.main import main
+from weir.cli.start import main
 
 main()

@@ -14,7 +14,7 @@ from pathlib import Path
 
 PATIENCE_S = 60
 """On a machine that others load."""
-WEIR = "import sys; from weir.cli.main import main; sys.exit(main())"
+WEIR = "import sys; from weir.cli.start import main; sys.exit(main())"
 
 
 @contextmanager

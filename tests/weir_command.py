@@ -5,5 +5,5 @@ from __future__ import annotations
 
 import sys
 
-WEIR = (sys.executable, "-c", "from weir.cli.main import main; main()")
+WEIR = (sys.executable, "-c", "from weir.cli.start import main; main()")
 """Its first words; the command and its options follow."""
