@@ -47,6 +47,19 @@ def layout(report: str) -> Iterator[tuple[str, ...]]:
             yield (re.sub(r"\W.*", "", line.strip("`")),)
 
 
+def test_what_the_tutorial_says_of_its_run_is_what_that_printed() -> None:
+    text = (ROOT / "docs" / "tutorial" / "first-lab.md").read_text(encoding="utf-8")
+    run = shown("weir run")
+    (said,) = (one for one in text.split("\n\n") if one.startswith("The title's question"))
+    rates = re.findall(r"[0-9]+\.[0-9]+", said)
+    assert rates
+    assert [one for one in rates if not re.search(rf"\b{re.escape(one)} ", run)] == []
+    ids = set(re.findall(r"first-[0-9]{8}-[0-9]{6}-[0-9a-f]{4}", text))
+    assert len(ids) == 1
+    (processor,) = re.findall(r"^throughput · (\S+)", run, flags=re.MULTILINE)
+    assert processor.partition("(")[0] in text[: text.index("## Set up")]
+
+
 @pytest.fixture
 def measured() -> Result:
     """Of the tutorial's two chains, in full, with remarks of every kind."""
