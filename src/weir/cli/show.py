@@ -53,7 +53,7 @@ def _found(summary: RunSummary, result: Result, campaign: Campaign | None) -> di
         "spec_sha256": result.spec_sha256,
         "tags": list(summary.tags),
         "machine": result.fingerprint.model_dump(mode="json"),
-        "cases": [_case(setup, case) for setup in result.setups for case in setup.cases],
+        "cases": [_case(setup, case, _problem(case, summary)) for setup, case in result.cases()],
         "campaign": _campaign(campaign) if campaign is not None else None,
         "left_out": [one.model_dump() for one in record.left_out] if record is not None else [],
         "refused": [
@@ -76,7 +76,15 @@ def _campaign(of: Campaign) -> dict[str, Any]:
     }
 
 
-def _case(setup: Setup, case: Case) -> dict[str, Any]:
+def _problem(case: Case, summary: RunSummary) -> str | None:
+    """A case that grows is kept as one that its run has not finished, which is still there to finish it."""
+    from weir.results.rounds import ended
+
+    grows = not ended(case) and summary.unfinished == "measured"
+    return "still measured" if grows else case.problem
+
+
+def _case(setup: Setup, case: Case, problem: str | None) -> dict[str, Any]:
     trials = [*case.trials, *case.curve]
     return {
         "chain": setup.chain,
@@ -85,7 +93,7 @@ def _case(setup: Setup, case: Case) -> dict[str, Any]:
         "rates_pps": {one.goal: one.load_pps for one in case.throughput},
         "trials": dict(Counter(trial.purpose for trial in trials)),
         "invalid_trials": sum(not trial.valid for trial in trials),
-        "problem": case.problem,
+        "problem": problem,
     }
 
 

@@ -106,11 +106,13 @@ def count(packets: int) -> str:
 
 
 def seconds(value: float) -> str:
-    """ "4 min 12 s", "3.2 s"."""
+    """ "7 h 13 min", "4 min 12 s", "3.2 s"."""
     if value < 60:
         return f"{value:.1f} s"
     minutes, rest = divmod(round(value), 60)
-    return f"{minutes} min {rest} s"
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"
 
 
 def _significant(value: float) -> str:

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -67,7 +69,8 @@ def verify(
     sut = load_sut(path)
     chosen = _of_cases(_suites(sut, suite or []), case or [])
     if dry_run:
-        print("\n".join(_listing(sut, chosen, DRIVERS[sut.driver](sut, Path()))))
+        planned = _planned(sut, chosen, DRIVERS[sut.driver](sut, Path()))
+        print(json.dumps(planned, indent=2) if as_json else "\n".join(_listing(planned)))
         return
     require_rights(sut)
     with own_folder() as directory:
@@ -111,15 +114,36 @@ def _of_cases(suites: list[Suite], names: list[str]) -> list[Suite]:
     return [one for one in some if one.cases]
 
 
-def _listing(sut: SutFile, suites: list[Suite], driver: Driver) -> list[str]:
-    lines = [f"{sut.name}: driver {sut.driver}, at most {sut.case_time_limit_s:g} s a case"]
-    for suite in suites:
-        lines.append(f"{suite.name}: {suite.title}")
-        lines += [f"  needs {one}" for one in suite.needs(driver)]
-        for case in suite.cases:
-            lacking = case.lacks(driver)
-            lines.append(f"  {case.name:<18} {f'skipped: {lacking}' if lacking is not None else case.title}")
-    return [*lines, "nothing was run"]
+def _planned(sut: SutFile, suites: list[Suite], driver: Driver) -> dict[str, Any]:
+    return {
+        "name": sut.name,
+        "driver": sut.driver,
+        "case_time_limit_s": sut.case_time_limit_s,
+        "suites": [
+            {
+                "name": suite.name,
+                "title": suite.title,
+                "needs": list(suite.needs(driver)),
+                "cases": [
+                    {"name": case.name, "title": case.title, "lacks": case.lacks(driver)}
+                    for case in suite.cases
+                ],
+            }
+            for suite in suites
+        ],
+    }
+
+
+def _listing(planned: dict[str, Any]) -> Iterator[str]:
+    limit = f"at most {planned['case_time_limit_s']:g} s a case"
+    yield f"{planned['name']}: driver {planned['driver']}, {limit}"
+    for suite in planned["suites"]:
+        yield f"{suite['name']}: {suite['title']}"
+        yield from (f"  needs {one}" for one in suite["needs"])
+        for case in suite["cases"]:
+            lacks = case["lacks"]
+            yield f"  {case['name']:<18} {f'skipped: {lacks}' if lacks is not None else case['title']}"
+    yield "nothing was run"
 
 
 def _interrupted(folder: Path, sut: SutFile) -> Verification:

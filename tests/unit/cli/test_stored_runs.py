@@ -53,6 +53,19 @@ def test_the_list_has_a_line_for_each_run_newest_first(store: str) -> None:
     assert "baseline,v1" in third
 
 
+def test_a_case_that_still_grows_is_said_to(tmp_path: Path) -> None:
+    location = str(tmp_path / "growing.db")
+    growing = made("growing-1", "2026-04-02T03:04:05Z", "switching", "beta", finished_at=None)
+    (case, *_) = [one for _, one in growing.cases()]
+    setup = growing.setups[0].model_copy(update={"cases": []})
+    growing.setups = []
+    with Store(location) as database:
+        database.begin(growing)
+        number = database.add_setup(growing.id, setup)
+        database.add_trial(number, "64", 64, case.trials[0])
+    assert said("show", growing.id, store=location).splitlines()[-1].endswith("; still measured")
+
+
 def test_a_soak_is_listed_as_one_with_its_intervals(store: str) -> None:
     seen = soak_run()
     for _ in range(3):

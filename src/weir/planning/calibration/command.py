@@ -4,6 +4,7 @@ are off."""
 
 from __future__ import annotations
 
+import json
 import secrets
 import sys
 from pathlib import Path
@@ -73,6 +74,10 @@ def calibrate(
     chosen = calibrated(lab, technology)
     if dry_run:
         planned = calibration(lab, cpus, trials, chosen, random)
+        if as_json:
+            found = {"trials": [trial.text() for trial in planned.trials], "drawn": planned.drawn}
+            print(json.dumps(found, indent=2))
+            return
         for trial in planned.trials:
             print(trial.text())
         if planned.drawn:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -104,7 +105,12 @@ def rfc2544(
         )
     setups = [f"{way.name} {chain.name}" for way in compared for chain in way.lab.chains()]
     frames = [str(one) for one in lab.traffic.frames]
-    takes = f"expected to take about {numbers.seconds(expected_s(options, len(frames), len(setups)))}"
+    takes_s = expected_s(options, len(frames), len(setups))
+    takes = f"expected to take about {numbers.seconds(takes_s)}"
+    if dry_run and as_json:
+        planned = {"tests": options.tests, "setups": setups, "frames": frames, "expected_s": takes_s}
+        print(json.dumps(planned, indent=2))
+        return
     if dry_run:
         print(f"{', '.join(options.tests)} of each of these, with frames of {', '.join(frames)}:")
         print("\n".join([*(f"  {one}" for one in setups), takes]))

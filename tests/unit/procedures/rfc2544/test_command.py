@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -69,3 +70,7 @@ def test_a_dry_run_says_what_would_be_measured_and_about_how_long() -> None:
     assert head == "throughput of each of these, with frames of 64, 1518:"
     assert setups == ["  direct PVP", "  direct PVVP"]
     assert takes.startswith("expected to take about ")
+    planned = json.loads(runner.invoke(app, [*words, "--json"]).stdout)
+    assert planned["setups"] == ["direct PVP", "direct PVVP"]
+    assert (planned["tests"], planned["frames"]) == (["throughput"], ["64", "1518"])
+    assert planned["expected_s"] > 0
