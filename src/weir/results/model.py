@@ -3,13 +3,18 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from itertools import chain
+from typing import Any, ClassVar, Self
+
+from pydantic import model_validator
 
 from weir.base.record import Record, document_schema
 from weir.results.document import Document
 from weir.results.result import Fingerprint
 from weir.results.upgrades import present_kind, renamed
 
+_MOST = 1e15
+"""Of cycles, and of their squares: years of a processor."""
 MODEL_VERSION = 3
 VALIDATION_VERSION = 2
 
@@ -150,6 +155,20 @@ class ModelDocument(Document):
     notes: list[str] = []
     """What to know when using it."""
     fingerprint: Fingerprint
+
+    @model_validator(mode="after")
+    def _sound(self) -> Self:
+        """A prediction would be made of whatever stands there."""
+        size = len(self.parameters)
+        if [len(row) for row in self.covariance] != [size] * size:
+            raise ValueError(f"covariance: expected {size} rows of {size}, one for each parameter")
+        costs = [value for one in self.parameters for value in (one.cycles, one.deviation_cycles)]
+        numbers = [self.counter_hz, self.utilisation, *costs, *chain.from_iterable(self.covariance)]
+        if not all(abs(value) <= _MOST for value in numbers):
+            raise ValueError(f"costs and their covariance: expected numbers of at most {_MOST:g}")
+        if any(self.covariance[at][at] < 0 for at in range(size)):
+            raise ValueError("covariance: expected no negative variance of a parameter")
+        return self
 
     @classmethod
     def upgrade(cls, document: dict[str, Any], version: int) -> None:

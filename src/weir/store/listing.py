@@ -60,7 +60,7 @@ class RunSummary:
         points = counted(self.left_out_points, "point")
         if self.campaign is not None:
             return f"{points} of its campaign left out"
-        return f"ended with its budget: {points} left out"
+        return f"{points} left out"  # with its budget, or since a port was gone: the report says which
 
 
 _UNFINISHED: dict[Unfinished, str] = {

@@ -95,11 +95,11 @@ def test_a_run_that_its_budget_ended_is_marked_by_how_much_it_left_out(store: st
         add_run(session, ended, [])
         add_run(session, whole, [])
     second, first = said("ls", "--limit", "2", store=store).splitlines()
-    assert first.endswith("ended with its budget: 4 points left out")
+    assert first.endswith("4 points left out")
     assert second.endswith("trials")
     runs = json.loads(said("ls", "--json", "--limit", "3", store=store))
     assert [one["left_out_points"] for one in runs] == [0, 4, 0]
-    assert "ended with its budget: 4 points left out" in said("show", "budget-1", store=store)
+    assert "4 points left out" in said("show", "budget-1", store=store)
 
 
 @pytest.mark.parametrize(

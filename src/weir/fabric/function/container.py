@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from weir.base.error import FabricError
+from weir.base.read_file import read_text
 from weir.fabric.site import Site
 from weir.lab.kernel import CONTAINER_RUNTIMES
 
@@ -79,7 +80,7 @@ def _config(
         raise _refusal(
             path, f"root.path is {rootfs}, and there is no such directory", "the image's files there"
         )
-    namespaces = [one for one in linux.get("namespaces", []) if isinstance(one, dict)]
+    namespaces = [one for one in _list(linux, "namespaces", path) if isinstance(one, dict)]
     if any(one.get("type") == "user" for one in namespaces):
         raise _refusal(
             path, "it has a user namespace, whose root may not touch the function's interfaces", "none in it"
@@ -92,10 +93,11 @@ def _config(
         raise _refusal(path, "process.args is empty", "them, or program.command in the lab file")
     process["terminal"] = False
     process["oomScoreAdj"] = _FIRST_TO_GO
-    process["env"] = [*process.get("env", []), *(f"{key}={value}" for key, value in environment.items())]
-    capabilities = process.get("capabilities", {})
+    own = (f"{key}={value}" for key, value in environment.items())
+    process["env"] = [*_list(process, "env", path), *own]
+    capabilities = _part(process, "capabilities", path) if process.get("capabilities") is not None else {}
     process["capabilities"] = {
-        name: [*dict.fromkeys([*capabilities.get(name, []), *_NEEDED])] for name in _SETS
+        name: sorted({*map(str, _list(capabilities, name, path)), *_NEEDED}) for name in _SETS
     }
     linux["namespaces"] = [*others, network]
     linux["cgroupsPath"] = f"/{_name(params)}/container"  # in the function's own group, where it has one
@@ -106,7 +108,7 @@ def _config(
         "process": process,
         "root": {**root, "path": str(rootfs)},
         "linux": linux,
-        "mounts": [*found.get("mounts", []), *mounts],
+        "mounts": [*_list(found, "mounts", path), *mounts],
     }
 
 
@@ -117,13 +119,15 @@ def _mount(path: Path) -> dict[str, Any]:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(read_text(path))
     except OSError as error:
         raise _refusal(
             path, f"it cannot be read: {error.strerror}", "the config.json of an OCI bundle"
         ) from None
     except ValueError as error:
         raise _refusal(path, f"it is no JSON: {error}", "the config.json of an OCI bundle") from None
+    except RecursionError:
+        raise _refusal(path, "it is nested too deeply", "the config.json of an OCI bundle") from None
     if not isinstance(found, dict):
         raise _refusal(path, "it is no JSON object", "the config.json of an OCI bundle")
     return found
@@ -134,6 +138,16 @@ def _part(found: Mapping[str, Any], key: str, path: Path) -> dict[str, Any]:
     if not isinstance(part, dict):
         raise _refusal(path, f"it has no {key}", "what `runc spec` writes has all of them")
     return dict(part)
+
+
+def _list(found: Mapping[str, Any], key: str, path: Path) -> list[Any]:
+    """Empty where there is none, or null."""
+    part = found.get(key)
+    if part is None:
+        return []
+    if not isinstance(part, list):
+        raise _refusal(path, f"its {key} is no list", "what `runc spec` writes there")
+    return part
 
 
 def _refusal(path: Path, what: str, wanted: str) -> FabricError:

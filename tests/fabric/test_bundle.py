@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A container's config.json is the user's, and may say anything."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from weir.base.error import FabricError
+from weir.fabric.function import container
+
+BUNDLE: dict[str, Any] = {
+    "process": {"args": ["true"], "env": ["A=1"], "capabilities": {"bounding": ["CAP_CHOWN"]}},
+    "root": {"path": "rootfs"},
+    "linux": {"namespaces": [{"type": "mount"}, {"type": "network"}]},
+    "mounts": [{"destination": "/proc"}],
+}
+
+
+def made(folder: Path, text: str) -> dict[str, Any]:
+    """What the runtime is given."""
+    (folder / "rootfs").mkdir()
+    (folder / "config.json").write_text(text)
+    params = {"bundle": str(folder), "netns": "weir-1-f1", "node": "f1", "runtime": "crun"}
+    site: Any = SimpleNamespace(directory=folder)
+    container.command(params, site, [], {"B": "2"})
+    found: dict[str, Any] = json.loads((folder / "f1.container" / "config.json").read_text())
+    return found
+
+
+def test_it_is_the_users_with_the_functions_namespace_and_what_packets_take(tmp_path: Path) -> None:
+    found = made(tmp_path, json.dumps(BUNDLE))
+    assert found["process"]["env"] == ["A=1", "B=2"]
+    assert {"CAP_CHOWN", "CAP_NET_RAW"} <= set(found["process"]["capabilities"]["bounding"])
+    network = {"type": "network", "path": "/run/netns/weir-1-f1"}
+    assert found["linux"]["namespaces"] == [{"type": "mount"}, network]
+    assert found["mounts"][0] == {"destination": "/proc"}
+
+
+@pytest.mark.parametrize(
+    ("part", "key"),
+    [("process", "env"), ("process", "capabilities"), ("linux", "namespaces"), (None, "mounts")],
+)
+@pytest.mark.parametrize("value", [None, "ALL", 3])
+def test_null_is_as_absent_and_another_kind_is_refused(
+    part: str | None, key: str, value: object, tmp_path: Path
+) -> None:
+    bundle = json.loads(json.dumps(BUNDLE))
+    (bundle[part] if part else bundle)[key] = value
+    if value is None:
+        made(tmp_path, json.dumps(bundle))
+        return
+    with pytest.raises(FabricError, match=rf"config.json is no bundle that can be run: .*{key}"):
+        made(tmp_path, json.dumps(bundle))
+
+
+def test_one_that_is_nested_without_end_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FabricError, match="it is nested too deeply"):
+        made(tmp_path, "[" * 100_000)
