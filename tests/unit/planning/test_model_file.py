@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,4 +44,45 @@ def test_a_newer_model_is_refused_by_its_name(tmp_path: Path) -> None:
     newer = json.loads(sample_model().model_dump_json()) | {"version": MODEL_VERSION + 1}
     path.write_text(json.dumps(newer))
     with pytest.raises(StoreError, match=r"model.json: a newer Weir wrote it"):
+        read_model(path)
+
+
+def _shorter(found: dict[str, Any]) -> None:
+    del found["covariance"][-1]
+
+
+def _ragged(found: dict[str, Any]) -> None:
+    found["covariance"][1] = []
+
+
+def _endless(found: dict[str, Any]) -> None:
+    found["parameters"][0]["cycles"] = float("nan")
+
+
+def _huge(found: dict[str, Any]) -> None:
+    found["parameters"][0]["cycles"] = -1e308
+
+
+def _negative(found: dict[str, Any]) -> None:
+    found["covariance"][0][0] = -1.0
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (_shorter, "one for each parameter"),
+        (_ragged, "one for each parameter"),
+        (_endless, "expected numbers of at most 1e"),
+        (_huge, "expected numbers of at most 1e"),
+        (_negative, "expected no negative variance"),
+    ],
+)
+def test_a_damaged_model_is_refused_as_it_is_read(
+    damage: Callable[[dict[str, Any]], None], said: str, tmp_path: Path
+) -> None:
+    found = json.loads(sample_model().model_dump_json())
+    damage(found)
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps(found))
+    with pytest.raises(StoreError, match=rf"model.json: no model of version {MODEL_VERSION}: .*{said}"):
         read_model(path)
