@@ -14,7 +14,7 @@ from weir.results.result import Fingerprint
 from weir.results.upgrades import present_kind, renamed
 
 _MOST = 1e15
-"""Of cycles, and of their squares: years of a processor."""
+"""Of cycles: days of a processor, for one packet. Variances are of their squares."""
 MODEL_VERSION = 3
 VALIDATION_VERSION = 2
 
@@ -163,9 +163,10 @@ class ModelDocument(Document):
         if [len(row) for row in self.covariance] != [size] * size:
             raise ValueError(f"covariance: expected {size} rows of {size}, one for each parameter")
         costs = [value for one in self.parameters for value in (one.cycles, one.deviation_cycles)]
-        numbers = [self.counter_hz, self.utilisation, *costs, *chain.from_iterable(self.covariance)]
-        if not all(abs(value) <= _MOST for value in numbers):
-            raise ValueError(f"costs and their covariance: expected numbers of at most {_MOST:g}")
+        if not all(abs(value) <= _MOST for value in [self.counter_hz, self.utilisation, *costs]):
+            raise ValueError(f"costs: expected numbers of at most {_MOST:g}")
+        if not all(abs(value) <= _MOST**2 for value in chain.from_iterable(self.covariance)):
+            raise ValueError(f"covariance: expected numbers of at most {_MOST**2:g}")
         if any(self.covariance[at][at] < 0 for at in range(size)):
             raise ValueError("covariance: expected no negative variance of a parameter")
         return self
