@@ -315,8 +315,11 @@ def test_consoles_are_made_in_one_place_that_takes_no_part_of_a_mac_address_for_
     made = [
         name(path)
         for path in PACKAGE.rglob("*.py")
-        for call in ast.walk(tree_of(path))
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "Console"
+        for node in ast.walk(tree_of(path))
+        for used in (
+            [node.func] if isinstance(node, ast.Call) else node.bases if isinstance(node, ast.ClassDef) else []
+        )
+        if isinstance(used, ast.Name) and used.id == "Console"
     ]
     assert made == ["src/weir/report/blocks.py"]
     out = io.StringIO()
