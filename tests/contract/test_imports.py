@@ -316,9 +316,8 @@ def test_consoles_are_made_in_one_place_that_takes_no_part_of_a_mac_address_for_
         name(path)
         for path in PACKAGE.rglob("*.py")
         for node in ast.walk(tree_of(path))
-        for used in (
-            [node.func] if isinstance(node, ast.Call) else node.bases if isinstance(node, ast.ClassDef) else []
-        )
+        if isinstance(node, ast.Call | ast.ClassDef)
+        for used in (node.bases if isinstance(node, ast.ClassDef) else [node.func])
         if isinstance(used, ast.Name) and used.id == "Console"
     ]
     assert made == ["src/weir/report/blocks.py"]
