@@ -91,4 +91,5 @@ def _found(lab: str, filters: Filters, last: int, smallest: float, place: str | 
             raise CommandError(
                 f"{store.name} has no finished run of {lab} with a rate or delay{there}", USAGE
             )
-    return of_figures(lab, known, smallest)
+        specs = history.specs(store, (point for points in known.values() for point in points))
+    return of_figures(lab, known, smallest, specs)

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Literal, Protocol
+from itertools import pairwise
+from typing import Any, Literal, Protocol
 
 from scipy.stats import norm
 
+from weir.comparison import lab_keys
 from weir.comparison.levels import LASTS, Levels, levels
-from weir.results.trend import Series, Trend, TrendChange
+from weir.results.trend import LabChange, Series, Trend, TrendChange
 
 INSIDE = float(norm.isf(0.025))
 """Standard deviations that 95 of 100 values are within."""
@@ -18,6 +20,8 @@ INSIDE = float(norm.isf(0.025))
 
 Key = tuple[str, str, str, str, str, str, bool]
 """Chain, technology or variant, frame, what, unit, host, whether it was a quick run."""
+Specs = Mapping[str, Mapping[str, Any]]
+"""Labs by their hashes."""
 
 
 class Point(Protocol):
@@ -33,13 +37,24 @@ class Point(Protocol):
     def value(self) -> float: ...
     @property
     def comparable(self) -> bool: ...
+    @property
+    def tester_bound(self) -> bool: ...
+    @property
+    def spec_sha256(self) -> str: ...
 
 
-def trend(lab: str, figures: Mapping[Key, Sequence[Point]], smallest: float) -> Trend:
-    """Of all figures of a lab, regressions first. `smallest`: the share below which steps do not matter."""
+def trend(lab: str, figures: Mapping[Key, Sequence[Point]], smallest: float, specs: Specs) -> Trend:
+    """Of all figures of a lab, regressions first. `smallest`: the share below which steps do not matter;
+    `specs`: the labs that the points are of, as far as they can be read."""
     runs = {point.run for points in figures.values() for point in points}
-    found = [series(of(key), points, smallest) for key, points in figures.items()]
-    return Trend(lab=lab, runs=len(runs), smallest=smallest, series=regressions_first(found))
+    found = [series(of(key), points, smallest, specs) for key, points in figures.items()]
+    return Trend(
+        lab=lab,
+        runs=len(runs),
+        smallest=smallest,
+        lab_changes=_lab_changes(figures, specs),
+        series=regressions_first(found),
+    )
 
 
 def of(key: Key) -> Series:
@@ -59,11 +74,12 @@ def of(key: Key) -> Series:
     )
 
 
-def series(bare: Series, points: Sequence[Point], smallest: float) -> Series:
+def series(bare: Series, points: Sequence[Point], smallest: float, specs: Specs) -> Series:
     """`bare`, which says of what it is, with what its points say; oldest first, one at least."""
     usable = [point for point in points if point.comparable]
     bare.runs, bare.left_out = len(points), len(points) - len(usable)
-    bare.latest = bare.level = points[-1].value
+    bare.latest, bare.level = points[-1].value, (usable or points)[-1].value
+    bare.bound = not usable and points[-1].tester_bound
     if len(usable) < 2 * LASTS:
         return bare
     found = levels([point.value for point in usable], smallest)
@@ -71,16 +87,17 @@ def series(bare: Series, points: Sequence[Point], smallest: float) -> Series:
     bare.band_low = bare.level * math.exp(-INSIDE * found.noise)
     bare.band_high = bare.level * math.exp(INSIDE * found.noise)
     bare.smallest_seen = found.smallest_seen if math.isfinite(found.smallest_seen) else None
-    bare.changes = [
-        _change(found, number, usable[step.index - 1], usable[step.index], bare.unit)
-        for number, step in enumerate(found.steps)
-    ]
+    bare.changes = [_change(bare, found, number, usable, specs) for number, step in enumerate(found.steps)]
     return bare
 
 
-def _change(found: Levels, number: int, last: Point, first: Point, unit: str) -> TrendChange:
+def _change(of: Series, found: Levels, number: int, points: Sequence[Point], specs: Specs) -> TrendChange:
+    index = found.steps[number].index
+    last, first = points[index - 1 : index + 1]
     before, after = found.middles[number : number + 2]
-    better: Literal["worse", "better"] = "better" if (after > before) == (unit == "pps") else "worse"
+    better: Literal["worse", "better"] = "better" if (after > before) == (of.unit == "pps") else "worse"
+    # Noise moves where a step is seen by a run or so.
+    keys = _keys_between(points[index - 2], points[index + 1], specs, of.way)
     return TrendChange(
         run=first.run,
         started_at=first.started_at,
@@ -90,8 +107,29 @@ def _change(found: Levels, number: int, last: Point, first: Point, unit: str) ->
         after=after,
         change=after / before - 1,
         p_value=found.steps[number].p_value,
-        outcome=better,
+        outcome="lab changed" if keys else better,
+        lab_keys=keys,
     )
+
+
+def _keys_between(one: Point, other: Point, specs: Specs, way: str = "") -> list[str]:
+    if one.spec_sha256 == other.spec_sha256 or not {one.spec_sha256, other.spec_sha256} <= specs.keys():
+        return []
+    both = specs[one.spec_sha256], specs[other.spec_sha256]
+    return lab_keys.of_figure(way, *both, same_weir=one.weir == other.weir)
+
+
+def _lab_changes(figures: Mapping[Key, Sequence[Point]], specs: Specs) -> list[LabChange]:
+    runs: dict[tuple[str, bool], dict[str, Point]] = {}
+    for (*_, host, quick), points in figures.items():
+        runs.setdefault((host, quick), {}).update({point.run: point for point in points})
+    found = [
+        LabChange(run=new.run, started_at=new.started_at, host=host, quick=quick, keys=keys)
+        for (host, quick), points in runs.items()
+        for old, new in pairwise(sorted(points.values(), key=lambda point: point.started_at))
+        if (keys := _keys_between(old, new, specs))
+    ]
+    return sorted(found, key=lambda one: one.started_at)
 
 
 def regressions_first(found: Sequence[Series]) -> list[Series]:

@@ -7,9 +7,10 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 
 from weir.base.words import counted
+from weir.comparison.lab_keys import named
 from weir.report import numbers
 from weir.report.summary import frame_label
-from weir.results.trend import Series, Trend, TrendChange
+from weir.results.trend import LabChange, Series, Trend, TrendChange
 
 
 def name(one: Series) -> str:
@@ -25,16 +26,26 @@ def plain(trend: Trend) -> str:
     worse = sum(one.regressed for one in trend.series)
     lines = [
         f"{trend.lab}: {counted(trend.runs, 'run')}, {counted(len(trend.series), 'figure')}: "
-        f"{worse} on a worse level than before, {changed - worse} changed otherwise."
+        f"{worse} on a worse level than before, {changed - worse} changed otherwise.",
+        *(_lab_change(one) for one in trend.lab_changes),
     ]
     for one in trend.series:
         lines += ["", *_series(one)]
     return "\n".join(lines) + "\n"
 
 
+def _lab_change(one: LabChange) -> str:
+    where = f" on {one.host}" if one.host else ""
+    return (
+        f"Keys of the lab changed with {one.run} of {one.started_at[:10]}{where}: {named(one.keys)}. A step"
+        " there may be of them, and is no regression."
+    )
+
+
 def _series(one: Series) -> Iterator[str]:
     mark = "WORSE  " if one.regressed else ""
-    yield f"{mark}{name(one)}: {_value(one, one.level)}{_band(one)}, {counted(one.runs, 'run')}"
+    level = "≥" * one.bound + _value(one, one.level)
+    yield f"{mark}{name(one)}: {level}{_band(one)}, {counted(one.runs, 'run')}"
     for change in reversed(one.changes):
         yield f"  {sentence(one, change)}"
     if one.left_out:
@@ -51,9 +62,10 @@ def _band(one: Series) -> str:
 def sentence(one: Series, change: TrendChange) -> str:
     """ "-3.1 % (9.50 to 9.21 Mpps), worse, since switching-… of 2026-01-05, Weir …"."""
     since = f"since {change.run} of {change.started_at[:10]}, Weir {change.weir}"
+    keys = f": {named(change.lab_keys)}" if change.lab_keys else ""
     return (
         f"{change.change:+.1%} ({_value(one, change.before)} to {_value(one, change.after)}),"
-        f" {change.outcome}, {since} (before: {change.weir_before})"
+        f" {change.outcome}, {since} (before: {change.weir_before}){keys}"
     )
 
 

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
+from weir.comparison.lab_keys import different, named
 from weir.results.fingerprint import MachineBest, differences
 from weir.results.result import Result
 
@@ -12,8 +13,6 @@ SAME_SPEED_TIMES = 1.05
 """Cores at their best that differ by less have the same speed."""
 SAME_DISTANCE_TIMES = 1.5
 WEIR = "The version of weir differs"
-NAMED = 4
-"""Keys of labs that are named; of more only the number is."""
 
 
 def warnings(before: Sequence[Result], after: Sequence[Result]) -> list[str]:
@@ -33,9 +32,8 @@ def _of_labs(one: str, other: str) -> str:
 
 
 def _between(one: Result, other: Result) -> Iterator[str]:
-    if one.lab == other.lab and (keys := list(_different("", one.spec, other.spec))):
-        more = f" and {len(keys) - NAMED} more" if len(keys) > NAMED else ""
-        yield f"Keys of the lab differ: {', '.join(keys[:NAMED])}{more}."
+    if one.lab == other.lab and (keys := different(one.spec, other.spec)):
+        yield f"Keys of the lab differ: {named(keys)}."
     if one.quick != other.quick:
         yield "One is a quick run, the other a full one."
     for run in (one, other):
@@ -79,12 +77,3 @@ def _state(one: MachineBest, other: MachineBest) -> Iterator[str]:
 
 def _slower(times: float) -> str:
     return f"took {times:.2f} times as long" if times > 1 else f"was {1 / times:.2f} times as fast"
-
-
-def _different(place: str, one: object, other: object) -> Iterator[str]:
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        for key in sorted(one.keys() | other.keys(), key=str):
-            inner = f"{place}.{key}" if place else str(key)
-            yield from _different(inner, one.get(key), other.get(key))
-    elif one != other:
-        yield place

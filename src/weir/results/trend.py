@@ -27,7 +27,10 @@ class TrendChange(Record):
     """Always after / before - 1."""
     p_value: float
     """That noise alone makes such a step between these runs."""
-    outcome: Literal["worse", "better"]
+    outcome: Literal["worse", "better", "lab changed"]
+    """The last: keys of the lab changed there, too, and the step may be of them."""
+    lab_keys: list[str] = []
+    """Which, dotted."""
 
 
 class Series(Record):
@@ -48,6 +51,8 @@ class Series(Record):
     """Runs whose value is of a worse state of the machine, or a bound since the tester was the limit."""
     latest: float
     """Of the newest run."""
+    bound: bool = False
+    """`level` is only a bound: the tester was the limit of the newest run, and no run counts."""
     level: float
     """That the newest runs are on."""
     noise: float | None = None
@@ -62,8 +67,26 @@ class Series(Record):
 
     @property
     def regressed(self) -> bool:
-        """The newest level is worse than the one before it."""
+        """The newest level is worse than the one before it, of the same lab."""
         return bool(self.changes) and self.changes[-1].outcome == "worse"
+
+    @property
+    def improved(self) -> bool:
+        """The newest level is better than the one before it, of the same lab."""
+        return bool(self.changes) and self.changes[-1].outcome == "better"
+
+
+class LabChange(Record):
+    """Where keys of the lab changed."""
+
+    run: str
+    """The first with the new keys."""
+    started_at: str
+    """When it began; RFC 3339, UTC."""
+    host: str
+    quick: bool
+    keys: list[str]
+    """Dotted."""
 
 
 class Trend(Document):
@@ -77,6 +100,8 @@ class Trend(Document):
     runs: int
     smallest: float
     """Steps below that share do not matter to whoever asked."""
+    lab_changes: list[LabChange] = []
+    """Oldest first; of keys that figures may depend on."""
     series: list[Series] = []
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import json
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import and_, func, select
 
@@ -33,6 +35,8 @@ class Point:
     """Neither of a worse state of the machine, nor a bound, nor zero."""
     tester_bound: bool
     worse_state: bool
+    spec_sha256: str
+    """Hash of the lab, resolved; another one after its keys changed."""
     campaign: str | None
     """Over several hosts, that the run is one host's part of."""
 
@@ -78,6 +82,7 @@ def figures(store: Database, wanted: Selection, last: int) -> dict[Key, Sequence
             FigureRow.worse_state,
             RunRow.number,
             RunRow.campaign,
+            RunRow.spec_sha256,
         )
         .join(SetupRow, SetupRow.run == RunRow.number)
         .join(CaseRow, CaseRow.setup == SetupRow.number)
@@ -106,6 +111,19 @@ def figures(store: Database, wanted: Selection, last: int) -> dict[Key, Sequence
             comparable = not (row.tester_bound or row.worse_state) and value > 0
             began_at = rfc3339(row.started_s) or ""
             flags = row.tester_bound, row.worse_state
-            point = Point(row.id, began_at, row.weir or "", value, comparable, *flags, row.campaign)
+            of = row.spec_sha256 or "", row.campaign
+            point = Point(row.id, began_at, row.weir or "", value, comparable, *flags, *of)
             found.setdefault(key, []).append(point)
     return {key: points[-last:] for key, points in found.items()}
+
+
+def specs(store: Database, points: Iterable[Point]) -> Mapping[str, Mapping[str, Any]]:
+    """The labs that they are of, by their hashes; none of those that cannot be read."""
+    runs = {point.spec_sha256: point.run for point in points}
+    wanted = select(RunRow.spec_sha256, RunRow.document).where(RunRow.id.in_(runs.values()))
+    found: dict[str, Mapping[str, Any]] = {}
+    with store.session() as session:
+        for digest, document in session.execute(wanted):
+            with suppress(ValueError, KeyError, TypeError):
+                found[digest or ""] = dict(json.loads(document)["spec"])
+    return found

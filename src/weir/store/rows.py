@@ -71,6 +71,7 @@ def rewrite_columns(row: RunRow, result: Result) -> None:
     row.left_out_points = campaign.left_out_points if campaign is not None else 0
     row.campaign = campaign.shared.id if campaign is not None and campaign.shared is not None else None
     row.host, row.weir = result.fingerprint.host, result.fingerprint.versions.get("weir", result.weir)
+    row.spec_sha256 = result.spec_sha256
 
 
 def epoch_s(moment: str | None) -> float | None:

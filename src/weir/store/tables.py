@@ -13,7 +13,7 @@ from __future__ import annotations
 from sqlalchemy import Double, ForeignKey, Text
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 
 
 class Base(DeclarativeBase):
@@ -45,6 +45,7 @@ class RunRow(Base):
     campaign: Mapped[str | None] = mapped_column(index=True)
     """Over several hosts, each of which has a run of it; None: the run is of one machine alone."""
     weir: Mapped[str | None]
+    spec_sha256: Mapped[str | None]
     writer: Mapped[str | None] = mapped_column(Text)
     """Its process, as store/writer.py writes it; of no document."""
 

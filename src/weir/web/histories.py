@@ -56,8 +56,9 @@ def _histories(reading: Reading, lab: str) -> list[History]:
     with reading.store() as store:
         numbers = history.newest(store, lab, RUNS_MOST)
         figures = history.figures(store, Selection(runs=numbers), RUNS_MOST) if numbers else {}
+        specs = history.specs(store, (point for points in figures.values() for point in points))
     places = {key: place for place, key in enumerate(figures)}
-    found = trend(lab, figures, SMALLEST).series
+    found = trend(lab, figures, SMALLEST, specs).series
     return [History(one, figures[key_of(one)], places[key_of(one)]) for one in found]
 
 

@@ -161,6 +161,69 @@ def test_exit_codes_are_for_ci(store: str) -> None:
     assert "contradict each other" in said("switching", "--json", "-f", "junit", store=store, code=2)
 
 
+@pytest.fixture(scope="module")
+def edited(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Twelve runs; with the eighth the lab's flows become many and rates fall by 30 %. A frame more, and a
+    key that only the newer Weir knows, come with the fourth and change nothing."""
+    location = tmp_path_factory.mktemp("edited") / "results.db"
+    values = history(5, (8, 0.7), runs=12)
+    with Store(location) as store, store.session(writing=True) as session:
+        for number in range(12):
+            one = run(f"edited-{number:02}").model_copy(deep=True)
+            one.started_at = one.finished_at = f"2026-01-{1 + number:02}T01:00:00Z"
+            one.fingerprint = fingerprint(
+                host="alpha", versions={"weir": "0.2" if number >= 4 else "0.1", "dpdk": "22.11"}
+            )
+            traffic: dict[str, object] = {"frames": ["64"], "flows": {"count": 1 if number < 8 else 1000}}
+            one.spec = {"name": "switching", "traffic": traffic, "variants": {"a": {"cores": None}, "b": {}}}
+            if number >= 4:
+                traffic["frames"] = ["64", "128"]
+                one.spec["measure"] = {"new_in_weir_0.2": 3}
+            one.spec_sha256 = f"{number // 4:064}"
+            one.setups = [setup().model_copy(update={"variant": way, "cases": []}) for way in ("a", "b")]
+            for at in one.setups:
+                at.cases = [_case(values[number], worse=False)]
+            add_run(session, one, [])
+    return str(location)
+
+
+def test_a_step_where_keys_of_the_lab_changed_is_no_regression_and_says_which(edited: str) -> None:
+    found = Trend.read(said("switching", "--json", store=edited))
+    assert [(one.run, one.keys, one.host) for one in found.lab_changes] == [
+        ("edited-08", ["traffic.flows.count"], "alpha")
+    ]
+    for one in found.series:
+        (change,) = one.changes
+        assert (change.run, change.outcome, change.lab_keys) == (
+            "edited-08",
+            "lab changed",
+            ["traffic.flows.count"],
+        )
+        assert not one.regressed
+    text = said("switching", "--fail", store=edited)
+    assert "Keys of the lab changed with edited-08 of 2026-01-09 on alpha: traffic.flows.count." in text
+    assert "lab changed, since edited-08 of 2026-01-09, Weir 0.2 (before: 0.2): traffic.flows.count" in text
+    assert "WORSE" not in text
+    assert ET.fromstring(said("switching", "-f", "junit", store=edited)).get("failures") == "0"
+    assert all(
+        line.startswith("::notice")
+        for line in said("switching", "-f", "github", store=edited).split("\n")[:-1]
+    )
+
+
+def test_a_level_of_bounds_alone_says_that_it_is_one(tmp_path: Path) -> None:
+    with Store(tmp_path / "results.db") as store, store.session(writing=True) as session:
+        one = run("bound").model_copy(deep=True)
+        one.finished_at = one.started_at
+        one.setups = [setup()]
+        rate = Throughput(goal="NDR", goal_loss_ratio=0, status="found", load_pps=9e6, tester_bound=True)
+        one.setups[0].cases = [Case(frame="64", mean_frame_bytes=64, throughput=[rate])]
+        add_run(session, one, [])
+    text = said("switching", store=str(tmp_path / "results.db"))
+    assert "direct PVP 64 NDR on" not in text
+    assert "NDR (quick): ≥9.000 Mpps (too few runs to tell its noise), 1 run" in text
+
+
 def test_no_more_runs_are_looked_at_than_asked_for(store: str) -> None:
     found = json.loads(said("switching", "--json", "--last", "8", "--host", "alpha", store=store))
     assert {one["runs"] for one in found["series"]} == {8}

@@ -29,6 +29,21 @@ def text_of(html: str) -> str:
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", without)).split())
 
 
+def test_a_step_where_the_lab_changed_is_told_with_its_keys_and_is_no_regression(tmp_path: Path) -> None:
+    edited = []
+    for night in range(12):
+        one = nightly(night + CHANGED - 6)
+        one.spec = {"name": "nightly", "traffic": {"ip": 4 if night < 6 else 6}}
+        one.spec_sha256 = f"{night // 6:064}"
+        edited.append(one)
+    pages = client(filled(tmp_path / "results.db", edited))
+    page, front = pages.get("/labs/nightly").text, text_of(pages.get("/").text)
+    assert "keys of the lab changed, too: traffic.ip" in text_of(page)
+    assert 'class="move lab-changed"' in page
+    assert 'class="move worse"' not in page
+    assert "Worse than before" not in front
+
+
 def test_the_front_page_begins_with_what_became_worse_and_has_each_lab_with_its_newest_results(
     weir: TestClient,
 ) -> None:

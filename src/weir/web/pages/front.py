@@ -89,7 +89,7 @@ def _part(reading: Reading, lab: LabSummary) -> LabPart:
         tables=list(tables.tables(newest, what)),
         figures=len(newest),
         worse=[_worse(lab.name, one) for one in found if one.series.regressed],
-        better=sum(bool(one.series.changes) and not one.series.regressed for one in found),
+        better=sum(one.series.improved for one in found),
         problem=problem,
     )
 

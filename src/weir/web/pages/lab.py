@@ -12,6 +12,7 @@ from markupsafe import Markup
 from starlette.datastructures import QueryParams
 from starlette.exceptions import HTTPException
 
+from weir.comparison.lab_keys import named
 from weir.comparison.trend_text import name as figure_name
 from weir.report.page.markup import raw
 from weir.report.summary import sizes
@@ -73,6 +74,7 @@ def _fields(lab: LabSummary, found: Sequence[History], asked: QueryParams) -> di
         "drawn": len(drawn),
         "charts": _data([chart(one) for one in drawn]),
         "name_of": figure_name,
+        "keys_of": named,
         "value_of": tables.value,
         "unit_of": lambda one: tables.UNITS[one.series.unit],
         "everything": links.lab(lab.name, **{k: v for k, v in wanted.items() if v}, all="1"),
