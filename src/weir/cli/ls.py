@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weir.base.printable import printable
-from weir.base.words import counted
 from weir.cli.selecting import Campaigns, Factors, Filters, Hosts, Labs, Since, Tags, Until
 from weir.cli.stored import StoreLocation, nothing_stored
 
@@ -69,8 +68,7 @@ def _run(run: RunSummary) -> Sequence[str]:
         run.started_at,
         run.host or "-",
         "soak" if run.intervals else "quick" if run.quick else "full",
-        f"{counted(run.cases, 'case')}, "
-        + (counted(run.intervals, "interval") if run.intervals else counted(run.trials, "trial")),
+        run.contents(),
         run.campaign or "",
         ",".join(run.tags),
         run.ended,

@@ -61,7 +61,7 @@ def rm(
             raise CommandError(f"nothing was removed: {what}", FAILED)
         for run in found[:SHOWN] if not dry_run else found:
             how = f" ({run.ended})" if run.ended else ""
-            print(printable(f"{run.id}  {run.started_at}  {counted(run.trials, 'trial')}{how}"))
+            print(printable(f"{run.id}  {run.started_at}  {run.contents()}{how}"))
         if dry_run:
             return
         if len(found) > SHOWN:

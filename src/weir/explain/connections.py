@@ -39,7 +39,7 @@ def of_connections(setup: Setup, case: Case, machine: Fingerprint) -> Iterator[C
         return
     record = Connections.model_validate(case.records[CONNECTIONS])
     for found in record.found:
-        trial = too_much(record, found)
+        trial = record.too_much(found)
         one = None
         shown = trial or record.confirming(found)
         if shown is not None and shown.areas and machine.tsc_hz:
@@ -54,20 +54,6 @@ def of_connections(setup: Setup, case: Case, machine: Fingerprint) -> Iterator[C
             evidence=[*_evidence(shown), *_behind(one)] if shown is not None else [],
             areas=areas(one) if one is not None else [],
         )
-
-
-def too_much(record: Connections, found: ConnectionsFound) -> ConnectionTrial | None:
-    """The trial of the least load above what was found whose share of success was too small; None: no load
-    was too much."""
-    failed = [
-        one
-        for one in record.trials
-        if one.goal == found.goal
-        and one.valid
-        and one.load > (found.load or 0)
-        and one.success_ratio < found.success_ratio
-    ]
-    return min(failed, key=lambda one: one.load, default=None)
 
 
 def as_packets(trial: ConnectionTrial) -> Trial:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
@@ -58,7 +59,24 @@ class DataPlaneGoneError(DataPlaneLostError):
 
 
 class DataPlaneTimeoutError(DataPlaneLostError):
-    """weir-dp did not answer in time."""
+    """weir-dp did not answer in time. Says so if others load the CPUs, which is why most often."""
+
+    def __init__(self, code: str, message: str, *, where: str | None = None, fix: str | None = None) -> None:
+        super().__init__(code, f"{message}{_beside_others()}", where=where, fix=fix)
+
+
+BESIDE = 1.0
+"""Load above one of each CPU: weir-dp polls on all of its own."""
+
+
+def _beside_others() -> str:
+    load, cpus = os.getloadavg()[0], os.cpu_count() or 1
+    if load < cpus + BESIDE:
+        return ""
+    return (
+        f" (the load is {load:.1f} on {cpus} CPUs, so others may have its core: end them, or run this when "
+        "they have ended; `weir doctor` names them)"
+    )
 
 
 @contextmanager

@@ -106,6 +106,10 @@ class ConnectionsFound(Record):
     searches: int = 1
     tester_bound: bool = False
     """The tester can do little more: the chain may carry more than this."""
+    full_table: str | None = None
+    """Of new connections a second: the function, and its reason, that had no room for more sessions in the
+    least load that was too much, "f1/firewall (session_table_full)". Then this is what its table holds,
+    divided by the time of a trial: a longer trial finds less, however fast the function is."""
     why: str | None = None
     """Why there is none, or what to bear in mind."""
     connections_per_s: float | None = None
@@ -136,6 +140,29 @@ class Connections(Record):
     """Addresses and ports of the clients."""
     found: list[ConnectionsFound] = []
     trials: list[ConnectionTrial] = []
+
+    def too_much(self, found: ConnectionsFound) -> ConnectionTrial | None:
+        """The trial of the least load above what was found whose share of success was too small; None: no
+        load was too much."""
+        failed = [
+            one
+            for one in self.trials
+            if one.goal == found.goal
+            and one.valid
+            and one.load > (found.load or 0)
+            and one.success_ratio < found.success_ratio
+        ]
+        return min(failed, key=lambda one: one.load, default=None)
+
+    def full_table(self, found: ConnectionsFound) -> str | None:
+        """Who had no room for another session, and so for most of what failed in `too_much`."""
+        trial = self.too_much(found)
+        drops = [one for one in trial.drops if one.table_full] if trial is not None else []
+        worst = max(drops, key=lambda one: one.packets, default=None)
+        if trial is None or worst is None:
+            return None
+        failed = (1 - trial.success_ratio) * trial.clients.opened
+        return f"{worst.decided_by} ({worst.reason})" if 2 * worst.packets >= failed else None
 
     def confirming(self, found: ConnectionsFound) -> ConnectionTrial | None:
         """The last trial at what was found."""

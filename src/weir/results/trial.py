@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
@@ -11,6 +12,8 @@ from weir.base.si import US_PER_S
 from weir.results.delay import Gaps, Ipdv, Jitter, Latency, Pdv
 from weir.results.loads import PIECES_MIN, AreaLoad, CoreLoad, CoreSpeed
 from weir.results.slices import DISTURBED_SHARE, Counted, LeftOut, TrialSlices
+
+_TABLE_FULL = re.compile(r"(?<!queue)(?<!buffer)_full$|_exhausted$|_limit$")
 
 
 class Drop(Record):
@@ -30,6 +33,11 @@ class Drop(Record):
         parts = self.place.split("/")
         decided = len(parts) == len(("area", "path", "stage")) and self.reason != "held"
         return f"{parts[0]}/{parts[2]}" if decided else None
+
+    @property
+    def table_full(self) -> bool:
+        """A function dropped them since what it remembers of flows had no room, or no port, for another."""
+        return self.decided_by is not None and _TABLE_FULL.search(self.reason) is not None
 
 
 class Originated(Record):

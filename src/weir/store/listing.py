@@ -52,6 +52,16 @@ class RunSummary:
     unfinished: Unfinished | None = None
     """What becomes of one that has not ended; None: it has."""
 
+    def contents(self) -> str:
+        """ "2 cases, 6 trials"; of a run whose trials are no rows of their own, as those of connections, the
+        cases alone."""
+        parts = [counted(self.cases, "case")]
+        if self.intervals:
+            parts.append(counted(self.intervals, "interval"))
+        elif self.trials:
+            parts.append(counted(self.trials, "trial"))
+        return ", ".join(parts)
+
     @property
     def ended(self) -> str:
         """How, in words, where it was not as it should; else nothing."""

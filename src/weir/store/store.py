@@ -149,14 +149,12 @@ class Store(Database):
 
     def unfinished_of(self, spec_sha256: str) -> UnfinishedRun | None:
         """The newest run of that lab, where it is a campaign that has not ended."""
-        wanted = select(RunRow.document, RunRow.writer).order_by(RunRow.number.desc()).limit(REMEMBERED_RUNS)
+        wanted = select(RunRow.document, RunRow.writer).where(RunRow.spec_sha256 == spec_sha256)
         with self.session() as session:
-            rows = session.execute(wanted).all()
+            rows = session.execute(wanted.order_by(RunRow.number.desc()).limit(REMEMBERED_RUNS)).all()
         for document, writer in rows:
             with suppress(ValueError, KeyError, TypeError):  # one that another Weir wrote
                 run = json.loads(document)
-                if run["spec_sha256"] != spec_sha256:
-                    continue
                 campaign = run.get("campaign")
                 if run["finished_at"] is not None or run["interrupted"] or not campaign:
                     return None
@@ -209,20 +207,26 @@ class Store(Database):
 
     def seconds_of(self, spec_sha256: str, cpu: str, cores: int) -> Sequence[float]:
         """What the newest runs of that lab took on such a machine, newest first; without those that
-        ended early."""
-        wanted = select(RunRow.document).order_by(RunRow.number.desc()).limit(REMEMBERED_RUNS)
+        ended early, or gave a case up."""
+        wanted = select(RunRow.number, RunRow.document).where(RunRow.spec_sha256 == spec_sha256)
         with self.session() as session:
-            documents = session.scalars(wanted).all()
-        found: list[float] = []
-        for document in documents:
-            with suppress(ValueError, KeyError, TypeError):  # one that another Weir wrote
-                run = json.loads(document)
-                same = (run["spec_sha256"], run["fingerprint"]["cpu"], run["fingerprint"]["cores"])
-                whole = run["finished_at"] and not run["interrupted"]
-                whole = whole and not (run.get("campaign") or {}).get("left_out")
-                if same == (spec_sha256, cpu, cores) and whole:
-                    found.append(float(run["seconds"]))
+            rows = session.execute(wanted.order_by(RunRow.number.desc()).limit(REMEMBERED_RUNS)).all()
+            found: list[float] = []
+            for number, document in rows:
+                with suppress(ValueError, KeyError, TypeError):  # one that another Weir wrote
+                    run = json.loads(document)
+                    here = (run["fingerprint"]["cpu"], run["fingerprint"]["cores"]) == (cpu, cores)
+                    whole = run["finished_at"] and not run["interrupted"]
+                    whole = whole and not (run.get("campaign") or {}).get("left_out")
+                    if here and whole and self._none_given_up(session, number):
+                        found.append(float(run["seconds"]))
         return found
+
+    def _none_given_up(self, session: Session, run: int) -> bool:
+        """Nor was there nothing to give up."""
+        wanted = select(CaseRow.document).join(SetupRow, CaseRow.setup == SetupRow.number)
+        documents = session.scalars(wanted.where(SetupRow.run == run)).all()
+        return bool(documents) and all(json.loads(one).get("problem") is None for one in documents)
 
     def _measured_run(self, session: Session, run_id: str) -> RunRow:
         """Of what this one measures: by its whole id."""

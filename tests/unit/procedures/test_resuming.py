@@ -35,6 +35,7 @@ from weir.procedures.resuming import (
 from weir.results.campaign import LeftOutRounds
 from weir.results.result import Case, Result, Throughput, Trial
 from weir.results.rounds import INTERRUPTED, rounds_measured
+from weir.store.rows import add_run
 from weir.store.store import Store, UnfinishedRun
 
 LAB = """
@@ -335,6 +336,19 @@ def test_what_ended_early_by_its_budget_does_not_tell_how_long_a_run_takes(runs:
         ]
         store.update(result)
         assert store.seconds_of(result.spec_sha256, here.cpu, here.cores) == []
+
+
+def test_what_gave_a_case_up_does_not_tell_how_long_a_run_takes(runs: Runs) -> None:
+    result = runs.run(Asked())
+    here = result.fingerprint
+    with Store(runs.store) as store:
+        assert len(store.seconds_of(result.spec_sha256, here.cpu, here.cores)) == 1
+    result.id = "another"
+    result.setups[-1].cases[-1].problem = "the port is gone"
+    with Store(runs.store) as store:
+        with store.session(writing=True) as session:
+            add_run(session, result, [])
+        assert len(store.seconds_of(result.spec_sha256, here.cpu, here.cores)) == 1
 
 
 def test_a_killed_run_of_the_lab_is_known_until_another_one_came_to_its_end(runs: Runs) -> None:

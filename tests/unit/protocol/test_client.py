@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import threading
 import time
@@ -241,3 +242,15 @@ def test_a_run_that_never_ends_is_given_up(
     peer.answer = lambda request: [ok(request, {"run": 1, "state": "running"})]
     with pytest.raises(DataPlaneTimeoutError, match="run 1 did not end"):
         DataPlaneTester(client).run({0: 9}, 0.001, 0.001)
+
+
+@pytest.mark.parametrize(("load", "said"), [(2.1, False), (5.0, True)])
+def test_an_answer_that_does_not_come_on_a_loaded_machine_says_who_may_have_the_core(
+    monkeypatch: pytest.MonkeyPatch, load: float, said: bool
+) -> None:
+    monkeypatch.setattr(os, "getloadavg", lambda: (load, 0.0, 0.0))
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    error = DataPlaneTimeoutError("timeout", "weir-dp did not answer ping in time", fix="its log: x")
+    assert ("the load is 5.0 on 2 CPUs" in str(error)) == said
+    assert str(error).startswith("weir-dp did not answer ping in time")
+    assert str(error).endswith("; its log: x")

@@ -14,7 +14,7 @@ from weir.fabric.function.connections import forget
 from weir.lab import Lab
 from weir.lab.frames import CONNECTIONS, mean_frame_bytes
 from weir.lab.ways import Way
-from weir.measure.one_case import PhaseStarted
+from weir.measure.one_case import PhaseStarted, TrialFinished
 from weir.measure.outside import NOTHING
 from weir.measure.tester import ANNOUNCE_FRAMES, no_counters
 from weir.measure.trial import PortGoneError
@@ -22,12 +22,13 @@ from weir.plan.connections import connections
 from weir.procedures.campaign import Campaign
 from weir.procedures.connections.measure import UNITS, Alone, ConnectionMeasurer
 from weir.procedures.connections.sessions import Sessions
+from weir.procedures.connections.trial import as_searched
 from weir.procedures.driver import RunningChain, new_id, running
 from weir.procedures.order import Asked
 from weir.procedures.outputs import ReportFolder
 from weir.procedures.rounds import MeasuredSetup
 from weir.procedures.stored_result import CampaignProgress, RunStore
-from weir.results.connections import ConnectionsFound
+from weir.results.connections import ConnectionsFound, ConnectionTrial
 from weir.results.result import Case, Ceiling
 from weir.results.rounds import INTERRUPTED
 
@@ -112,6 +113,10 @@ class ConnectionsCampaign(Campaign):
                 PhaseStarted(CONNECTIONS, "calibrate" if phase == "calibrate" else "search", step, steps)
             )
 
+        def on_trial(trial: ConnectionTrial) -> None:
+            as_packets = as_searched("search", trial)
+            self._progress.event(TrialFinished(CONNECTIONS, mean_frame_bytes(CONNECTIONS), as_packets))
+
         return ConnectionMeasurer(
             way.lab,
             chain.client,
@@ -122,6 +127,7 @@ class ConnectionsCampaign(Campaign):
             if counted
             else NOTHING,
             forget=Sessions(chain.client, partial(forget, chain.topology)).forget,
+            on_trial=on_trial,
         )
 
 
@@ -139,4 +145,6 @@ def said(found: ConnectionsFound) -> str:
     unit = next(unit for goal, unit in UNITS.items() if goal == found.goal)
     if found.load is None:
         return f"{found.goal}: irregular: {found.why}"
-    return f"{found.goal}: {found.load:,.0f} {unit}" + (" (tester-bound)" if found.tester_bound else "")
+    doubts = [" (tester-bound)" * found.tester_bound]
+    doubts += [f" until a table is full: {found.full_table}"] if found.full_table else []
+    return f"{found.goal}: {found.load:,.0f} {unit}{''.join(doubts)}"

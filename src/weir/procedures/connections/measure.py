@@ -65,6 +65,7 @@ class ConnectionMeasurer:
         *,
         outside: Outside = NOTHING,
         forget: Callable[[], None] = lambda: None,
+        on_trial: Callable[[ConnectionTrial], None] = lambda _: None,
     ) -> None:
         wanted = lab.traffic.connections
         assert wanted is not None
@@ -76,6 +77,7 @@ class ConnectionMeasurer:
         self._phase = phase
         self._outside = outside
         self._forget = forget
+        self._on_trial = on_trial
         self.record = Connections(
             services=[described(one) for one in wanted.services], sources=wanted.sources
         )
@@ -144,10 +146,14 @@ class ConnectionMeasurer:
             poisson=self._lab.traffic.arrivals == "poisson",
             retries=self._lab.measure.trial.retries,
             cores=self._cores,
-            on_trial=self.record.trials.append,
+            on_trial=self._kept,
             outside=self._outside,
             forget=self._forget,
         )
+
+    def _kept(self, trial: ConnectionTrial) -> None:
+        self.record.trials.append(trial)
+        self._on_trial(trial)
 
     def _highest(self, goal: ConnectionGoal, alone: Alone) -> float:
         if goal == "concurrent-connections":
@@ -181,6 +187,8 @@ class ConnectionMeasurer:
         found.tester_bound = any(one.tester_limited for one in results) or (
             found.load >= TESTER_BOUND_SHARE * highest and not self._limited(goal)
         )
+        if goal == "new-connections":
+            found.full_table = self.record.full_table(found)
         runner.valid("confirm", found.load, self._wanted.trial_s)
         _describe(found, self.record.trials[-1])
         return found

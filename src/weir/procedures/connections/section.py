@@ -36,11 +36,13 @@ LEDGER_HEAD = (
 )  # fmt: skip
 COLUMNS = (
     "run", "lab", "technology", "variant", "chain", "goal", "success_ratio", "status", "load", "load_min",
-    "load_max", "searches", "tester_bound", "why", "connections_per_s", "transactions_per_s", "goodput_bps",
-    "l2_bps", "open_most", "retransmission_ratio", "connect_p50_us", "connect_p99_us", "first_byte_p50_us",
-    "first_byte_p99_us", "transaction_p50_us", "transaction_p90_us", "transaction_p99_us",
-    "transaction_p999_us", "transaction_max_us", "tester_per_s", "tester_transactions_per_s",
+    "load_max", "searches", "tester_bound", "full_table", "why", "connections_per_s", "transactions_per_s",
+    "goodput_bps", "l2_bps", "open_most", "retransmission_ratio", "connect_p50_us", "connect_p99_us",
+    "first_byte_p50_us", "first_byte_p99_us", "transaction_p50_us", "transaction_p90_us",
+    "transaction_p99_us", "transaction_p999_us", "transaction_max_us", "tester_per_s",
+    "tester_transactions_per_s",
 )  # fmt: skip
+FULL_TABLE = ", table full"
 MEANING = (
     "found: the highest load whose connections were completed in the share asked for: new ones a second, or "
     "so many open at once; or, on connections that stay open, so many transactions a second, or their "
@@ -99,11 +101,11 @@ def rows(result: Result) -> list[Row]:
 
 
 def amount(found: ConnectionsFound) -> str:
-    """ "12,345 /s", "irregular"."""
+    """ "12,345 /s", "irregular"; with the mark of one that is of a table's size."""
     if found.load is None:
         return "irregular"
     least = "≥ " if found.tester_bound else ""
-    return f"{least}{UNITS[found.goal].said(found.load)}"
+    return f"{least}{UNITS[found.goal].said(found.load)}{FULL_TABLE if found.full_table else ''}"
 
 
 def _bare(found: ConnectionsFound, load: float | None) -> str:
@@ -171,7 +173,20 @@ def ledger_lines(result: Result) -> list[list[str]]:
 
 def _remarks(result: Result) -> list[str]:
     found = [(row, one) for row in rows(result) for one in row.record.found]
-    return [f"{row.title}, {one.goal}: {one.why}" for row, one in found if one.why]
+    said = [f"{row.title}, {one.goal}: {one.why}" for row, one in found if one.why]
+    return said + [f"{row.title}, {one.goal}: {of_table(row, one)}" for row, one in found if one.full_table]
+
+
+def of_table(row: Row, found: ConnectionsFound) -> str:
+    """Why the rate is none that the function is as fast as."""
+    trial = row.record.confirming(found)
+    opened = (
+        f"{trial.clients.opened:,} connections in {trial.intended_duration_s:g} s" if trial else "that many"
+    )
+    return (
+        f"the rate is of a table's size, not of a speed. It held {opened}; with more, {found.full_table} had "
+        "no room. A longer trial finds less: give the function room for the sessions of a whole trial."
+    )
 
 
 def terminal(result: Result) -> Iterator[RenderableType]:
@@ -212,7 +227,8 @@ def findings(result: Result) -> Iterator[str]:
             what = UNITS[found.goal].sentence(found.load)
             least = "at least " if found.tester_bound else ""
             share = f"{100 * found.success_ratio:.6f}".rstrip("0").rstrip(".")
-            yield f"{row.title} carries {least}{what}, {share} % of them completed."
+            ends = f"; {of_table(row, found)}" if found.full_table else "."
+            yield f"{row.title} carries {least}{what}, {share} % of them completed{ends}"
 
 
 def notes(result: Result) -> Iterator[Note]:

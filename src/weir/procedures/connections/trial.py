@@ -98,7 +98,7 @@ class ConnectionRunner:
         drops = _drops(before, after)
         ended = self._ledger
         own = Own(area_loads(began, ended), ended.tsc - began.tsc, began.tsc_hz)
-        found = self._faults(result, before, after, taken, watched_s)
+        found = self._faults(result, drops, taken, watched_s)
         trial = ConnectionTrial(
             goal=self._goal,
             load=load,
@@ -121,7 +121,7 @@ class ConnectionRunner:
         gone = [fault for fault in found if fault.kind == "gone"]
         if gone:
             raise PortGoneError(gone[0].sentence)
-        return Outcome(_as_searched(purpose, trial), tuple(found))
+        return Outcome(as_searched(purpose, trial), tuple(found))
 
     def _made(self, load: float, duration_s: float) -> ConnectionsResult:
         """Asleep meanwhile: weir-dp polls on the same cores."""
@@ -171,8 +171,7 @@ class ConnectionRunner:
     def _faults(
         self,
         result: ConnectionsResult,
-        before: Counts,
-        after: Counts,
+        drops: Sequence[Drop],
         taken: Sequence[Taken],
         watched_s: float,
     ) -> list[Fault]:
@@ -188,6 +187,7 @@ class ConnectionRunner:
         away_s, taker = _away(taken)
         failed_ratio = _failed_ratio(result)
         by_far = failed_ratio > EXPLAINED_TIMES * away_s / watched_s and short <= SHORT_RATIO * asked
+        by_far = by_far or _no_room_for(result, drops)
         if (failed_ratio > 0 or short > 0) and away_s > TAKEN_SHARE * watched_s and not by_far:
             said = f"Others had a core for {away_s * 1e3:.0f} ms of it, most of them {taker}."
             found.append(Fault("host", said))
@@ -208,9 +208,7 @@ class ConnectionRunner:
                 )
             )
         missed = sum(
-            after[place] - before.get(place, 0)
-            for place in after
-            if place[0].startswith("tester.") and place[1] in RECEIVER_REASONS
+            one.packets for one in drops if one.place.startswith("tester.") and one.reason in RECEIVER_REASONS
         )
         if missed > 0:
             found.append(Fault("tester", f"The tester's ports lost {missed} packets before they were read."))
@@ -232,6 +230,14 @@ def _failed_ratio(result: ConnectionsResult) -> float:
     opened, due = result.clients.opened, result.transactions_intended
     unfinished = (opened - result.clients.completed) / opened if opened else 0.0
     return max(unfinished, result.transactions_missed / due if due else 0.0)
+
+
+def _no_room_for(result: ConnectionsResult, drops: Sequence[Drop]) -> bool:
+    """Whether a table that was full explains each connection that was not completed."""
+    clients = result.clients
+    refused = sum(drop.packets for drop in drops if drop.table_full)
+    unfinished = clients.opened - clients.completed
+    return result.transactions_intended == 0 and 0 < unfinished <= refused
 
 
 def _late(result: ConnectionsResult) -> int:
@@ -265,8 +271,9 @@ def _drops(before: Counts, after: Counts) -> list[Drop]:
     ]
 
 
-def _as_searched(purpose: Purpose, trial: ConnectionTrial) -> Trial:
-    """Connections, or paced transactions, in place of packets: what was not completed is lost."""
+def as_searched(purpose: Purpose, trial: ConnectionTrial) -> Trial:
+    """Connections, or paced transactions, in place of packets, as searches and progress have them: what was
+    not completed is lost."""
     intended, opened, completed = trial.intended, trial.clients.opened, trial.clients.completed
     if trial.transactions_intended is not None:
         intended, completed = trial.transactions_intended, trial.clients.transactions

@@ -13,6 +13,7 @@ import pytest
 
 from tests.report.synthetic import result as synthetic
 from weir.base.si import NS_PER_S
+from weir.fabric.counters import Counter
 from weir.lab import Lab, load_lab
 from weir.measure.tester import Unwatched, no_counters
 from weir.procedures.connections.measure import Alone, ConnectionMeasurer
@@ -21,6 +22,7 @@ from weir.procedures.connections.trial import ConnectionRunner
 from weir.protocol.connections import ConnectionsResult, SideResult
 from weir.protocol.ledger import Ledger
 from weir.results.connections import Connections, ConnectionTrial
+from weir.results.result import Drop
 
 TIMES = dict.fromkeys(
     ("min_ns", "mean_ns", "p50_ns", "p90_ns", "p99_ns", "p999_ns", "p9999_ns", "max_ns"), 5_000.0
@@ -254,6 +256,72 @@ def test_time_taken_by_others_does_not_explain_connections_that_fail_by_far(
     )  # fmt: skip
     runner.run("confirm", 1_000, 1)
     assert [one.valid for one in trials] == [valid]
+
+
+class NoRoom:
+    """Counters of a firewall whose table had no room for so many, each time they are read."""
+
+    def __init__(self, refused: int) -> None:
+        self._refused, self._reads = refused, -1
+
+    def __call__(self) -> list[Counter]:
+        self._reads += 1
+        refused = self._refused * self._reads
+        return [Counter("f1/outbound/firewall", "session_table_full", "drop", refused)]
+
+
+@pytest.mark.parametrize(("refused", "valid"), [(100, True), (99, False)])
+def test_time_taken_by_others_explains_no_connection_that_a_full_table_refused(
+    tmp_path: Path, refused: int, valid: bool
+) -> None:
+    lab = lab_of(tmp_path)
+    assert lab.traffic.connections is not None
+    chain: Any = Chain(900, 1)
+    trials: list[ConnectionTrial] = []
+    runner = ConnectionRunner(
+        chain, NoRoom(refused), lab.traffic.connections, "new-connections", poisson=False, retries=0,
+        cores=Taken30Ms(), on_trial=trials.append,
+    )  # fmt: skip
+    runner.run("confirm", 1_000, 1)
+    assert [one.valid for one in trials] == [valid]
+
+
+def full(record: Connections, reason: str, packets: int) -> Connections:
+    """Its trials that were too much had such drops."""
+    for trial in record.trials:
+        if trial.success_ratio < 1:
+            trial.drops = [
+                Drop(place="f1/outbound/firewall", reason=reason, packets=packets),
+                Drop(place="f1.right", reason="tx_queue_full", packets=10 * packets),
+            ]
+    return record
+
+
+def test_a_rate_at_which_a_table_is_full_is_told_as_one_of_its_size(tmp_path: Path) -> None:
+    record = full(measured(lab_of(tmp_path), Chain(10_000, 100)), "session_table_full", 100_000)
+    (found,) = (one for one in record.found if one.goal == "new-connections")
+    assert record.full_table(found) == "f1/firewall (session_table_full)"
+    found.full_table = record.full_table(found)
+    run = synthetic()
+    run.setups[0].cases[0].records["connections"] = record.model_dump(mode="json")
+    (said,) = SECTION.findings(run)
+    assert "the rate is of a table's size, not of a speed" in said
+    assert "A longer trial finds less" in said
+    found_lines, _ = SECTION.tables(run)
+    assert found_lines.lines[0][2].endswith(" /s, table full")
+    table = SECTION.csv(run)
+    assert table is not None
+    assert [row["full_table"] for row in table.rows] == ["f1/firewall (session_table_full)"]
+
+
+@pytest.mark.parametrize(
+    ("reason", "packets"), [("denied", 100_000), ("session_table_full", 3), ("queue_full", 1_000_000)]
+)
+def test_what_is_refused_for_another_reason_or_few_of_them_is_of_no_tables_size(
+    tmp_path: Path, reason: str, packets: int
+) -> None:
+    record = full(measured(lab_of(tmp_path), Chain(10_000, 100)), reason, packets)
+    assert [record.full_table(one) for one in record.found] == [None] * len(record.found)
 
 
 def test_the_section_says_what_was_found_and_where_connections_went(tmp_path: Path) -> None:
