@@ -5,8 +5,11 @@ are off."""
 from __future__ import annotations
 
 import json
+import math
 import secrets
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -87,7 +90,7 @@ def calibrate(
     require_possible(lab, chosen)
     check_model_place(path)
     with own_cpus(cpus, wait=wait):  # caches and memory are measured, too, which all cores share
-        document = calibration(lab, cpus, trials, chosen, random).run(say)
+        document = calibration(lab, cpus, trials, chosen, random).run(progress())
     write_model(document, path)
     print(document.model_dump_json(indent=2) if as_json else table.render(document, str(path)))
 
@@ -110,10 +113,19 @@ def calibrated(lab: Lab, asked: str | None) -> TechnologyName:
     )
 
 
-def say(text: str) -> None:
-    """Progress, where somebody looks."""
-    if sys.stderr.isatty():
-        print(text, file=sys.stderr, flush=True)
+def progress(clock: Callable[[], float] = time.monotonic) -> Callable[[str], None]:
+    """Each step where somebody looks; in a log the first, and one a minute."""
+    from weir.cli.progress import LOG_S
+
+    said_s = -math.inf
+
+    def say(text: str) -> None:
+        nonlocal said_s
+        if sys.stderr.isatty() or clock() - said_s >= LOG_S:
+            print(text, file=sys.stderr, flush=True)
+            said_s = clock()
+
+    return say
 
 
 def validate(
@@ -191,7 +203,7 @@ def _named(paths: list[Path], document: ModelDocument, *, wait: bool) -> ModelVa
         require_possible(lab, document.technology)
     topologies = [planned(lab, document.technology, chain) for lab in labs.values() for chain in lab.chains()]
     with own_cores(topologies, wait=wait):
-        return validate_labs(labs, document, say)
+        return validate_labs(labs, document, progress())
 
 
 def _drawn(count: int, seed: int | None, document: ModelDocument, *, wait: bool) -> ModelValidation:
@@ -204,7 +216,7 @@ def _drawn(count: int, seed: int | None, document: ModelDocument, *, wait: bool)
     chosen = secrets.randbits(SEED_BITS) if seed is None else seed
     print(f"seed {chosen}", file=sys.stderr, flush=True)
     with own_cpus(machine_cpus(), wait=wait):
-        return validate_random(document, machine_cpus(), count, chosen, say)
+        return validate_random(document, machine_cpus(), count, chosen, progress())
 
 
 def _write_labs(found: ModelValidation, folder: Path) -> None:
