@@ -7,6 +7,7 @@ the first duplicate key and does not keep the places of scalars in sequences of 
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -152,6 +153,26 @@ def _instead(error: MarkedYAMLError) -> str:
     return "YAML"
 
 
+_piped: dict[tuple[int, int] | None, bytes] = {}
+"""What came out of pipes, `<(…)` of a shell's: it comes once, and commands read a lab more than once."""
+
+
+def _pipe(path: Path) -> tuple[int, int] | None:
+    """Which one; None: a file that can be read again. OSError."""
+    known = path.stat()
+    return (known.st_dev, known.st_ino) if stat.S_ISFIFO(known.st_mode) else None
+
+
+def _read(path: Path) -> bytes:
+    """So much of it as tells that it is too large. OSError."""
+    pipe = _pipe(path)
+    with path.open("rb") as file:
+        raw = file.read(MAX_FILE_BYTES + 1)  # a device, or a pipe, has no size
+    if pipe is not None:
+        _piped[pipe] = raw
+    return raw
+
+
 def _text(path: Path, kind: FileKind) -> str:
     def fail(message: str, expected: str, near: str | None = None) -> LabFileError:
         return LabFileError([Problem(str(path), 0, 0, "", message, expected, near)])
@@ -170,8 +191,7 @@ def _text(path: Path, kind: FileKind) -> str:
                 f"is a directory without {kind.file}",
                 f"{kind.name} file, or a directory that holds one as {kind.file}{other}",
             )
-        with path.open("rb") as file:
-            raw = file.read(MAX_FILE_BYTES + 1)  # a device, or a pipe, has no size
+        raw = _piped.get(_pipe(path)) or _read(path)
         if len(raw) > MAX_FILE_BYTES:
             raise fail("is too large", f"{kind.name} file of at most {MAX_FILE_BYTES} bytes")
         return raw.decode("utf-8")

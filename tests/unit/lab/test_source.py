@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
@@ -209,3 +210,16 @@ def yaml_text(value: object) -> str:
     stream = StringIO()
     YAML(typ="safe", pure=True).dump(value, stream)
     return stream.getvalue()
+
+
+def test_a_lab_that_comes_through_a_pipe_is_read_as_often_as_a_command_likes() -> None:
+    """`weir run <(generate)`: what is in a pipe comes once."""
+    readable, writable = os.pipe()
+    try:
+        os.write(writable, b"weir: 1\nname: piped\nchain: PVP\ntechnology: direct\n")
+        os.close(writable)
+        first, second = (load_lab(f"/dev/fd/{readable}") for _ in range(2))
+    finally:
+        os.close(readable)
+    assert first.name == "piped"
+    assert second == first
