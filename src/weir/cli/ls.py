@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
@@ -49,7 +50,7 @@ def ls(
         if as_json:
             print(_json(found))
         elif not found:
-            print("no run fits these filters" if filters.any else nothing_stored(database))
+            print("no run fits these filters" if filters.any else nothing_stored(database), file=sys.stderr)
         else:
             print(printable(_aligned(_trial(one) if of_trials else _run(one) for one in found)))  # type: ignore[arg-type]
 

@@ -26,7 +26,8 @@ MEANINGS: dict[Outcome, str] = {
     "worse": "in a hundred comparisons without any change, chance alone makes one such",
     "better": "likewise",
     "same": "with 95 % certainty the change is smaller than {smallest}",
-    "not shown": "chance can explain it, and so could a change: more rounds, repeats or runs tell",
+    "not shown": "chance can explain it, and so could a change: more rounds, repeats or runs tell; of many "
+    "numbers a few have an interval without 0 by chance alone, which is allowed for",
     "not compared": "a side has no number that compares",
 }
 

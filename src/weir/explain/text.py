@@ -44,7 +44,8 @@ def _whole(case: CaseExplanation) -> Iterator[Text]:
     for because in case.not_used:
         yield from _wrapped(f"not used: {because}", "", _INDENT)
     yield Text()
-    yield Text(f"Limited by: {case.limit.name} ({case.limit.kind})", style="bold")
+    kind = f" ({case.limit.kind})" if f"({case.limit.kind})" not in case.limit.name else ""
+    yield Text(f"Limited by: {case.limit.name}{kind}", style="bold")
     yield from _wrapped(case.limit.sentence)
     if case.evidence:
         yield Text()

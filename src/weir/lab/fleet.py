@@ -44,7 +44,7 @@ class FleetHost(LabSection):
     link_gbps: _Gigabits | None = Field(
         default=None, description="of all network ports together; absent: not limited beyond the nodes"
     )
-    cpu_ghz: float = Field(default=2.0, gt=0, le=10, description="clock of its cores")
+    cpu_ghz: float = Field(default=2.0, ge=0.1, le=10, description="clock of its cores")
     cur: float = Field(
         default=0.8,
         gt=0,

@@ -148,7 +148,8 @@ def test_trials_are_listed_of_cases_that_have_the_factors(store: str) -> None:
 
 
 def test_nothing_that_fits_is_said_and_is_no_error(store: str) -> None:
-    assert said("ls", "--lab", "none", store=store) == "no run fits these filters\n"
+    done = runner.invoke(app, ["ls", "--lab", "none", "--store", store])
+    assert (done.exit_code, done.stdout, done.stderr) == (0, "", "no run fits these filters\n")
     assert said("ls", "--lab", "none", "--json", store=store) == "[]\n"
 
 
