@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weir.base.printable import printable
+from weir.cli import completing
 from weir.cli.exits import UNJUDGED, USAGE, CommandError, failed
 from weir.cli.stored import LATEST, StoreLocation, stored
 
@@ -21,10 +22,14 @@ RUNS = "A run's id or its beginning, `latest`, or a result.json; of several of t
 
 
 def compare(
-    before: Annotated[str, typer.Argument(metavar="BEFORE", help=RUNS)],
+    before: Annotated[str, typer.Argument(metavar="BEFORE", help=RUNS, autocompletion=completing.runs)],
     after: Annotated[
         list[str] | None,
-        typer.Argument(metavar="AFTER", help="Likewise; each is compared with the first. Absent: latest."),
+        typer.Argument(
+            metavar="AFTER",
+            help="Likewise; each is compared with the first. Absent: latest.",
+            autocompletion=completing.runs,
+        ),
     ] = None,
     *,
     threshold: Annotated[

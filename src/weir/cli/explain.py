@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from weir.cli import completing
 from weir.cli.exits import USAGE, CommandError
 from weir.cli.stored import LATEST, StoreLocation, stored
 
@@ -17,7 +18,11 @@ if TYPE_CHECKING:
 def explain(
     run: Annotated[
         str,
-        typer.Argument(metavar="RUN", help="A run's id or its beginning, `latest`, or a result.json."),
+        typer.Argument(
+            metavar="RUN",
+            help="A run's id or its beginning, `latest`, or a result.json.",
+            autocompletion=completing.runs,
+        ),
     ] = LATEST,
     *,
     technology: Annotated[

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from weir.cli import completing
 from weir.cli.exits import FAILED, USAGE, CommandError
 from weir.cli.stored import LATEST, StoreLocation, stored, writing
 from weir.report import FORMATS
@@ -23,7 +24,11 @@ else:
 def report(
     run: Annotated[
         str,
-        typer.Argument(metavar="RUN", help="A run's id or its beginning, `latest`, or a result.json."),
+        typer.Argument(
+            metavar="RUN",
+            help="A run's id or its beginning, `latest`, or a result.json.",
+            autocompletion=completing.runs,
+        ),
     ] = LATEST,
     *,
     format_name: Annotated[

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from weir.cli import completing
 from weir.cli.exits import USAGE, CommandError
 from weir.cli.stored import LATEST, nothing_stored
 
@@ -21,9 +22,16 @@ if TYPE_CHECKING:
 
 RunNames = Annotated[
     list[str] | None,
-    typer.Argument(metavar="RUN", help="A run's id or its beginning, or `latest`; absent: by filters."),
+    typer.Argument(
+        metavar="RUN",
+        help="A run's id or its beginning, or `latest`; absent: by filters.",
+        autocompletion=completing.runs,
+    ),
 ]
-Labs = Annotated[list[str] | None, typer.Option("--lab", metavar="NAME", help="Runs of this lab, or these.")]
+Labs = Annotated[
+    list[str] | None,
+    typer.Option("--lab", metavar="NAME", help="Runs of this lab, or these.", autocompletion=completing.labs),
+]
 Factors = Annotated[
     list[str] | None,
     typer.Option(

@@ -11,6 +11,7 @@ import typer
 
 from weir.base.printable import printable
 from weir.base.words import counted
+from weir.cli import completing
 from weir.cli.selecting import Filters, chosen
 from weir.cli.stored import LATEST, StoreLocation
 
@@ -22,7 +23,12 @@ if TYPE_CHECKING:
 
 def show(
     run: Annotated[
-        str, typer.Argument(metavar="RUN", help="A run's id or its beginning, or `latest`.")
+        str,
+        typer.Argument(
+            metavar="RUN",
+            help="A run's id or its beginning, or `latest`.",
+            autocompletion=completing.runs,
+        ),
     ] = LATEST,
     *,
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,

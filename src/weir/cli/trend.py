@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from weir.base.printable import printable
+from weir.cli import completing
 from weir.cli.compare import share
 from weir.cli.exits import USAGE, CommandError, failed
 from weir.cli.selecting import Factors, Filters, Hosts, Since, Tags, Until
@@ -21,7 +22,14 @@ LAST = 100
 
 
 def trend(
-    lab: Annotated[str, typer.Argument(metavar="LAB", help="Name of a lab, as `weir ls` shows it.")],
+    lab: Annotated[
+        str,
+        typer.Argument(
+            metavar="LAB",
+            help="Name of a lab, as `weir ls` shows it.",
+            autocompletion=completing.labs,
+        ),
+    ],
     *,
     factor: Factors = None,
     since: Since = None,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from weir.cli import completing
 from weir.cli.exits import USAGE, CommandError, judged_runs
 from weir.cli.labfile import (
     LAB_HELP,
@@ -94,7 +95,11 @@ def run(
     ] = None,
     resume: Annotated[
         str | None,
-        typer.Option(metavar="RUN", help="Go on with this interrupted run instead; `latest` will do."),
+        typer.Option(
+            metavar="RUN",
+            help="Go on with this interrupted run instead; `latest` will do.",
+            autocompletion=completing.runs,
+        ),
     ] = None,
     dry_run: Annotated[
         bool,
