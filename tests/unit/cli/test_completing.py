@@ -36,7 +36,7 @@ def offered(words: str, store: Path | None = None) -> list[str]:
     return done.stdout.split()
 
 
-@pytest.mark.parametrize("command", ["show", "report", "explain", "compare", "rm", "export", "run --resume"])
+@pytest.mark.parametrize("command", ["show", "report", "explain", "compare", "rm", "export"])
 def test_runs_are_offered_newest_first(store: Path, command: str) -> None:
     assert offered(f"{command} ", store) == ["vcpe-1", "tiny-2", "tiny-1", "latest"]
     assert offered(f"{command} tiny", store) == ["tiny-2", "tiny-1"]

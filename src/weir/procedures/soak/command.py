@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weir.cli import completing
 from weir.cli.exits import INTERRUPTED, USAGE, CommandError, failed, judged
 from weir.cli.labfile import (
     LAB_HELP,
@@ -78,11 +77,7 @@ def soak(
     frame: FrameName = None,
     resume: Annotated[
         str | None,
-        typer.Option(
-            metavar="RUN",
-            help="Go on with this interrupted soak instead; `latest` will do.",
-            autocompletion=completing.runs,
-        ),
+        typer.Option(metavar="RUN", help="Go on with this interrupted soak instead; `latest` will do."),
     ] = None,
     quick: Quick = False,
     wait: Wait = False,

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weir.cli import completing
 from weir.cli.exits import USAGE, CommandError, judged_runs
 from weir.cli.labfile import (
     LAB_HELP,
@@ -95,11 +94,7 @@ def run(
     ] = None,
     resume: Annotated[
         str | None,
-        typer.Option(
-            metavar="RUN",
-            help="Go on with this interrupted run instead; `latest` will do.",
-            autocompletion=completing.runs,
-        ),
+        typer.Option(metavar="RUN", help="Go on with this interrupted run instead; `latest` will do."),
     ] = None,
     dry_run: Annotated[
         bool,
