@@ -49,7 +49,8 @@ function historyPlot(one, width) {
   };
 }
 
-const edge = (from, to) => Math.max((to - from) * 0.02, 43200);
+// Half a day around one run alone.
+const edge = (from, to) => (to > from ? Math.max((to - from) * 0.02, 30) : 43200);
 
 // Days, or months where there are years between them.
 const days = (_, splits) => {
