@@ -7,16 +7,18 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 from weir.comparison.noise import Difference, Usual, difference, holm, usual
 from weir.comparison.samples import Key, Samples, of_runs
 from weir.comparison.warnings import warnings
-from weir.results.comparison import Bound, Change, ComparedRun, Comparison, Outcome, Unit
+from weir.results.comparison import Bound, Change, ComparedRun, Comparison, Outcome
+from weir.results.figures import LESS_IS_BETTER, Unit
 from weir.results.result import Result
 
 SIGNIFICANT = 0.01
 """Of a hundred comparisons in which nothing changed, one may call anything a change."""
-UNITS: tuple[Unit, ...] = ("pps", "us")
+UNITS: tuple[Unit, ...] = get_args(Unit)
 SAME_LOAD = 0.01
 """Delays at loads that differ by more do not compare."""
 
@@ -150,6 +152,8 @@ def _change(pair: _Pair, found: Difference | None, p_value: float | None, smalle
         why = "one sample on each side: nothing says how much they vary; more rounds, repeats or runs do"
     elif pair.before.worse_state:
         why = "both only measured in a worse state of the machine"
+    elif (remark := pair.before.why or pair.after.why) is not None:
+        why = f"{'before' if pair.before.why else 'after'}: {remark}"
     return Change(
         chain=chain,
         way=way,
@@ -186,7 +190,7 @@ def _outcome(  # noqa: PLR0917
     told = bound == "=" or (bound == ">=") == (change > 0)
     if p_value >= SIGNIFICANT or not told:
         return "not shown"
-    return "better" if (change > 0) == (pair.before.unit == "pps") else "worse"
+    return "better" if (change > 0) != (pair.before.unit in LESS_IS_BETTER) else "worse"
 
 
 def _uncompared(key: Key, before: Samples | None, after: Samples | None) -> Change:

@@ -11,8 +11,8 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from weir.results.comparison import Unit
-from weir.results.result import Case, DelayPoint, Result, Setup, Throughput
+from weir.results.figures import Figure, Unit, figures
+from weir.results.result import Case, Result, Setup
 
 Key = tuple[str, str, str, str]
 """Chain, way, frame, what."""
@@ -32,7 +32,7 @@ class Samples:
     load_pps: float | None = None
     """Of a delay: at which rate."""
     why: str | None = None
-    """Why there is none."""
+    """Why there is none; of connections also what to bear in mind of what there is."""
 
     @property
     def middle(self) -> float | None:
@@ -65,10 +65,8 @@ def _together(of: Sequence[Samples]) -> Samples:
 def _of_run(result: Result) -> Iterator[tuple[Key, Samples]]:
     resolution = _resolution(result.spec)
     for setup, case in result.cases():
-        for found in case.throughput:
-            yield _key(setup, case, found.goal), _rates(found, resolution)
-        for point in case.delays:
-            yield _key(setup, case, point.name), _delays(point)
+        for figure in figures(case):
+            yield _key(setup, case, figure.what), _samples(figure, resolution)
 
 
 def _key(setup: Setup, case: Case, what: str) -> Key:
@@ -81,16 +79,12 @@ def _resolution(spec: Mapping[str, object]) -> float:
     return width if isinstance(width, float) else 0.0
 
 
-def _rates(found: Throughput, resolution: float) -> Samples:
-    if found.load_pps is None:
-        return Samples("pps", why=found.why or "irregular")
-    if found.out_of_time:
-        return Samples("pps", why="its search ran out of time")
-    return Samples("pps", found.samples_pps, resolution, found.tester_bound, found.worse_state)
-
-
-def _delays(point: DelayPoint) -> Samples:
-    """Of the worse direction."""
-    if not point.samples_us:
-        return Samples("us", why="no valid trial")
-    return Samples("us", point.samples_us, load_pps=point.load_pps)
+def _samples(of: Figure, resolution: float) -> Samples:
+    """Of a delay: of the worse direction."""
+    if of.out_of_time:
+        return Samples(of.unit, why="its search ran out of time")
+    if not of.samples:
+        return Samples(of.unit, why=of.why or ("no valid trial" if of.unit == "us" else "irregular"))
+    exact = 0.0 if of.unit == "us" else resolution
+    why = of.why if of.unit not in ("pps", "us") else None
+    return Samples(of.unit, of.samples, exact, of.tester_bound, of.worse_state, of.load_pps, why)

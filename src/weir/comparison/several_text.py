@@ -11,6 +11,7 @@ from rich.text import Text
 
 from weir.comparison import text
 from weir.report import blocks, numbers, summary
+from weir.report.units import UNITS
 from weir.results.comparison import Change, Comparison
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -69,7 +70,7 @@ def _parts(comparisons: Sequence[Comparison]) -> Iterator[RenderableType]:
     for chain, unit in dict.fromkeys((one.chain, one.any.unit) for one in found):
         yield Text("")
         some = [one for one in found if (one.chain, one.any.unit) == (chain, unit)]
-        yield _table(f"{chain}, {text.UNITS[unit]}", some)
+        yield _table(f"{chain}, {UNITS[unit].label}", some)
     yield Text("")
     every = [change for comparison in comparisons for change in comparison.changes]
     yield from blocks.listed("How to read it", text.meanings(every, comparisons[0].smallest), "")

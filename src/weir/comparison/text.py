@@ -11,10 +11,10 @@ from rich.table import Table
 from rich.text import Text
 
 from weir.report import blocks, numbers, rates, summary
-from weir.results.comparison import Change, ComparedRun, Comparison, Outcome, Unit
+from weir.report.units import UNITS
+from weir.results.comparison import Change, ComparedRun, Comparison, Outcome
 
 PLAIN_COLUMNS = 100
-UNITS: dict[Unit, str] = {"pps": "Mpps", "us": "µs"}
 STYLES: dict[Outcome, str] = {
     "worse": "bold red",
     "better": "bold green",
@@ -45,7 +45,7 @@ def _parts(comparison: Comparison) -> Iterator[RenderableType]:
     for chain, unit in dict.fromkeys((change.chain, change.unit) for change in comparison.changes):
         yield Text("")
         some = [change for change in comparison.changes if (change.chain, change.unit) == (chain, unit)]
-        yield _table(f"{chain}, {UNITS[unit]}", some)
+        yield _table(f"{chain}, {UNITS[unit].label}", some)
     yield Text("")
     yield from blocks.listed("How to read it", meanings(comparison.changes, comparison.smallest), "")
     yield from blocks.listed("Remarks", list(remarks(comparison.changes)), "")
@@ -112,7 +112,7 @@ def _table(title: str, changes: list[Change]) -> RenderableType:
 
 def value(change: Change, of: float | None) -> str:
     """In its unit."""
-    return numbers.mpps(of) if change.unit == "pps" else numbers.in_us(of)
+    return UNITS[change.unit].write(of)
 
 
 def effect(change: Change) -> str:

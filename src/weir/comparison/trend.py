@@ -12,13 +12,14 @@ from scipy.stats import norm
 
 from weir.comparison import lab_keys
 from weir.comparison.levels import LASTS, Levels, levels
+from weir.results.figures import LESS_IS_BETTER, Unit
 from weir.results.trend import LabChange, Series, Trend, TrendChange
 
 INSIDE = float(norm.isf(0.025))
 """Standard deviations that 95 of 100 values are within."""
 
 
-Key = tuple[str, str, str, str, str, str, bool]
+Key = tuple[str, str, str, str, Unit, str, bool]
 """Chain, technology or variant, frame, what, unit, host, whether it was a quick run."""
 Specs = Mapping[str, Mapping[str, Any]]
 """Labs by their hashes."""
@@ -65,7 +66,7 @@ def of(key: Key) -> Series:
         way=way,
         frame=frame,
         what=what,
-        unit="pps" if unit == "pps" else "us",
+        unit=unit,
         host=host,
         quick=quick,
         runs=0,
@@ -95,7 +96,8 @@ def _change(of: Series, found: Levels, number: int, points: Sequence[Point], spe
     index = found.steps[number].index
     last, first = points[index - 1 : index + 1]
     before, after = found.middles[number : number + 2]
-    better: Literal["worse", "better"] = "better" if (after > before) == (of.unit == "pps") else "worse"
+    rose = after > before
+    better: Literal["worse", "better"] = "better" if rose != (of.unit in LESS_IS_BETTER) else "worse"
     # Noise moves where a step is seen by a run or so.
     keys = _keys_between(points[index - 2], points[index + 1], specs, of.way)
     return TrendChange(

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from weir.base.words import counted
 from weir.comparison.lab_keys import named
-from weir.report import numbers
 from weir.report.summary import frame_label
+from weir.report.units import said
 from weir.results.trend import LabChange, Series, Trend, TrendChange
 
 
@@ -70,7 +70,7 @@ def sentence(one: Series, change: TrendChange) -> str:
 
 
 def _value(one: Series, value: float) -> str:
-    return f"{numbers.mpps(value)} Mpps" if one.unit == "pps" else f"{numbers.in_us(value)} µs"
+    return said(one.unit, value)
 
 
 def github(trend: Trend) -> str:

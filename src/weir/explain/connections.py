@@ -15,7 +15,7 @@ from weir.explain.evidence import busy, lost, share
 from weir.explain.trial import Analysis, Decision, analysis, areas
 from weir.lab.frames import CONNECTIONS
 from weir.lab.nf import network_functions
-from weir.results.connections import Connections, ConnectionsFound, ConnectionTrial
+from weir.results.connections import Connections, ConnectionsFound, ConnectionTrial, of_case
 from weir.results.explanation import CaseExplanation, Evidence, Limit, LimitKind
 from weir.results.result import Case, Fingerprint, Setup, Trial
 
@@ -35,9 +35,8 @@ NOBODY = "Nothing was too much: {load} is the highest load that was tried{why}."
 
 def of_connections(setup: Setup, case: Case, machine: Fingerprint) -> Iterator[CaseExplanation]:
     """One explanation for each goal; none of a case without connections."""
-    if CONNECTIONS not in case.records:
+    if (record := of_case(case.records)) is None:
         return
-    record = Connections.model_validate(case.records[CONNECTIONS])
     for found in record.found:
         trial = record.too_much(found)
         one = None

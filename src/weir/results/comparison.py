@@ -7,13 +7,12 @@ from typing import Any, ClassVar, Literal
 
 from weir.base.record import Record, document_schema
 from weir.results.document import COMPARISON_VERSION, Document
+from weir.results.figures import Unit
 
 Outcome = Literal["worse", "better", "same", "not shown", "not compared"]
 """Of one change. *same*: beyond chance, it is less than `smallest`. *not shown*: chance can explain it, and
 it may be more than that, too."""
 Bound = Literal["=", ">=", "<="]
-Unit = Literal["pps", "us"]
-"""Packets a second, where more is better, or microseconds, where less is."""
 
 
 class ComparedRun(Record):
@@ -38,6 +37,7 @@ class Change(Record):
     what: str
     """A goal, "NDR"; or a delay with its load, "latency P99 at 50% PDR"."""
     unit: Unit
+    """Of "us" less is better, of all others more."""
     before: float | None
     """Median of its samples; None: there is none."""
     after: float | None

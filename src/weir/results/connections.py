@@ -7,10 +7,16 @@ of their payload a second, as its goal says.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from weir.base.record import Record
 from weir.results.delay import Latency
 from weir.results.loads import AreaLoad
 from weir.results.trial import Drop
+
+NAME = "connections"
+"""Of the record of a case."""
 
 
 class ConnectionLedger(Record):
@@ -103,6 +109,8 @@ class ConnectionsFound(Record):
     load_min: float | None = None
     """Over the repeats, as load_max."""
     load_max: float | None = None
+    loads: list[float] = []
+    """Of each search that found one; none in results of older versions."""
     searches: int = 1
     tester_bound: bool = False
     """The tester can do little more: the chain may carry more than this."""
@@ -125,6 +133,11 @@ class ConnectionsFound(Record):
     transaction: Latency | None = None
     retransmission_ratio: float | None = None
     """Packets sent again, of all that clients and servers sent."""
+
+    @property
+    def samples(self) -> tuple[float, ...]:
+        """What was found: of each search, as far as that is known."""
+        return tuple(self.loads) or (() if self.load is None else (self.load,))
 
 
 class Connections(Record):
@@ -168,3 +181,8 @@ class Connections(Record):
         """The last trial at what was found."""
         alike = (one for one in reversed(self.trials) if one.goal == found.goal and one.load == found.load)
         return next(alike, None)
+
+
+def of_case(records: Mapping[str, Any]) -> Connections | None:
+    """Among the records of a case; None: it is of packets."""
+    return Connections.model_validate(records[NAME]) if NAME in records else None

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from weir.base.record import Record, document_schema
 from weir.results.document import TREND_VERSION, Document
+from weir.results.figures import Unit
 
 
 class TrendChange(Record):
@@ -42,7 +43,8 @@ class Series(Record):
     frame: str
     what: str
     """A goal, "NDR"; or a delay with its load, "latency P99 at 50% PDR"."""
-    unit: Literal["pps", "us"]
+    unit: Unit
+    """Of "us" less is better, of all others more."""
     host: str
     """Empty in runs of older versions."""
     quick: bool

@@ -12,12 +12,13 @@ from typing import Any
 
 from sqlalchemy import and_, func, select
 
+from weir.results.figures import Unit
 from weir.store.database import Database
 from weir.store.listing import rfc3339
 from weir.store.selection import Selection
 from weir.store.tables import CaseRow, FigureRow, RunRow, SetupRow
 
-Key = tuple[str, str, str, str, str, str, bool]
+Key = tuple[str, str, str, str, Unit, str, bool]
 """Chain, technology or variant, frame, what, unit, host, whether it was a quick run."""
 
 
@@ -98,7 +99,7 @@ def figures(store: Database, wanted: Selection, last: int) -> dict[Key, Sequence
             fitting = wanted.among([number for number, document in numbers if wanted.fits(document)])
             statement = statement.where(fitting.of_runs())
         for row in session.execute(statement):
-            key = (
+            key: Key = (
                 row.chain,
                 row.variant or row.technology,
                 row.frame,

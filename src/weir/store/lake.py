@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from weir.base.extras import install
 from weir.base.words import counted
+from weir.results.figures import figures
 from weir.results.result import Case, Result, Setup, Trial
 from weir.store.connection import StoreError
 from weir.store.files import FileError, check_folder, remove_folders, write_binary
@@ -116,29 +117,17 @@ def _case(result: Result, setup: Setup, case: Case) -> dict[str, Any]:
 
 def _figures(result: Result) -> Iterator[dict[str, Any]]:
     for known, case in _cases(result):
-        for rate in case.throughput:
-            samples = list(rate.samples_pps)
+        for figure in figures(case):
+            samples = list(figure.samples)
             yield {
                 **known,
-                "what": rate.goal,
-                "unit": "pps",
+                "what": figure.what,
+                "unit": figure.unit,
                 "value": statistics.median(samples) if samples else None,
                 "samples": samples,
-                "tester_bound": rate.tester_bound,
-                "worse_state": rate.worse_state,
-                "why": rate.why,
-            }
-        for point in case.delays:
-            samples = list(point.samples_us)
-            yield {
-                **known,
-                "what": point.name,
-                "unit": "us",
-                "value": statistics.median(samples) if samples else None,
-                "samples": samples,
-                "tester_bound": False,
-                "worse_state": False,
-                "why": None,
+                "tester_bound": figure.tester_bound,
+                "worse_state": figure.worse_state,
+                "why": figure.why,
             }
 
 

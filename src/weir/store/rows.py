@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from weir.results.figures import figures
 from weir.results.result import Case, Result, Setup, Trial
 from weir.results.rounds import UNFINISHED
 from weir.results.soak import SoakInterval
@@ -110,31 +111,17 @@ def add_parts(session: Session, number: int, case: Case) -> None:
 
 def figure_rows(case: int, of: Case) -> Iterator[FigureRow]:
     """What a case found."""
-    for rate in of.throughput:
-        if rate.samples_pps:
-            bound, worse = rate.tester_bound, rate.worse_state
-            yield _figure_row(case, rate.goal, "pps", rate.samples_pps, tester_bound=bound, worse_state=worse)
-    for point in of.delays:
-        if point.samples_us:
-            yield _figure_row(case, point.name, "us", point.samples_us)
-
-
-def _figure_row(
-    case: int,
-    what: str,
-    unit: str,
-    samples: Sequence[float],
-    *,
-    tester_bound: bool = False,
-    worse_state: bool = False,
-) -> FigureRow:
-    return FigureRow(
-        case=case,
-        what=what,
-        unit=unit,
-        samples=json.dumps(samples),
-        tester_bound=tester_bound,
-        worse_state=worse_state,
+    return (
+        FigureRow(
+            case=case,
+            what=figure.what,
+            unit=figure.unit,
+            samples=json.dumps(figure.samples),
+            tester_bound=figure.tester_bound,
+            worse_state=figure.worse_state,
+        )
+        for figure in figures(of)
+        if figure.samples
     )
 
 

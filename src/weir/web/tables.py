@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from weir.report import numbers, rates
+from weir.report import rates
 from weir.report.summary import sizes
+from weir.report.units import UNITS
+from weir.results.figures import LESS_IS_BETTER
 from weir.results.trend import Series
 from weir.web.histories import History
 from weir.web.sparkline import sparkline
-
-UNITS = {"pps": "Mpps", "us": "µs"}
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Table:
 
 def value(series: Series, of: float) -> str:
     """In its unit, without it."""
-    return numbers.mpps(of) if series.unit == "pps" else numbers.in_us(of)
+    return UNITS[series.unit].write(of)
 
 
 def cell(of: History) -> Cell:
@@ -80,7 +80,7 @@ def tables(found: Sequence[History], what: str | None = None) -> Iterator[Table]
             chains.setdefault(one.series.chain + host, []).append(one)
         yield Table(
             what=goal,
-            unit=UNITS[some[0].series.unit],
+            unit=UNITS[some[0].series.unit].label,
             head=[sizes(frame) for frame in frames],
             chains=[(chain, _rows(those, frames)) for chain, those in chains.items()],
         )
@@ -94,5 +94,5 @@ def _rows(of: Sequence[History], frames: Sequence[str]) -> list[Row]:
 
 def main_figure(found: Sequence[History]) -> str | None:
     """What a lab is mostly about: its first rate, or else its first delay."""
-    rates = [one for one in found if one.series.unit == "pps"]
+    rates = [one for one in found if one.series.unit not in LESS_IS_BETTER]
     return next((one.series.what for one in (*rates, *found)), None)

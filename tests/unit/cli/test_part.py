@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from tests.unit.store.made import case
+from tests.unit.store.made import setup as made_setup
 from weir.cli.exits import USAGE, CommandError
 from weir.cli.labfile import Part, compared_here
 from weir.cli.main import app
@@ -18,6 +20,7 @@ from weir.lab.ways import Way, ways
 from weir.procedures.order import Asked
 from weir.procedures.stored_result import new_result
 from weir.procedures.throughput.expected_command import Planned, expected, json_planned
+from weir.store.rows import add_run
 from weir.store.store import Store
 
 LAB = "labs/switching"
@@ -141,12 +144,17 @@ def test_the_time_expected_is_that_of_earlier_runs_of_the_same_lab_here(
     known, _ = Part(["direct"], None, ["PVP"], ["64"]).of(*compared_here(Path(LAB), quick=True))
     words = ["run", LAB, "--quick", "-t", "direct", "-c", "PVP", "--frame", "64"]
     words += ["--store", str(tmp_path / "s.db")]
-    with Store(tmp_path / "s.db") as store:
+    with Store(tmp_path / "s.db") as store, store.session(writing=True) as session:
         for seconds, interrupted, seed in ((100, False, 0), (120, False, 0), (3, True, 0), (900, False, 7)):
             measure = known.measure.model_copy(update={"seed": seed or known.measure.seed})
             other = known.model_copy(update={"measure": measure})
-            ended = {"seconds": seconds, "interrupted": interrupted, "finished_at": "2026-11-23T08:00:00Z"}
-            store.begin(new_result(other, quick=True, baseline="direct").model_copy(update=ended))
+            ended: dict[str, object] = {
+                "seconds": seconds,
+                "interrupted": interrupted,
+                "finished_at": "2026-11-23T08:00:00Z",
+            }
+            ended["setups"] = [made_setup().model_copy(update={"cases": [case()]})]
+            add_run(session, new_result(other, quick=True, baseline="direct").model_copy(update=ended), [])
     monkeypatch.setattr("os.getloadavg", lambda: (0.1, 9.0, 9.0))
     last = runner.invoke(app, [*words, "--dry-run"]).stdout.splitlines()[-1]
     assert last.endswith("expected to take 1 to 3 min, by the last 2 runs of this lab here")

@@ -59,7 +59,7 @@ def test_no_path_and_no_query_is_a_defect(
 @given(raw=st.binary(max_size=40))
 def test_no_bytes_of_a_path_are_a_defect(weir: TestClient, raw: bytes) -> None:
     answer = weir.get("http://testserver/labs/" + quote(raw, safe=""))
-    assert answer.status_code in {200, 404}
+    assert answer.status_code in {200, 307, 404}  # 307: of no name at all
 
 
 @pytest.mark.parametrize("name", [".", "..", "../x", "a/../b", "a b", "ü", "?#&", "\n", "/", "//x"])

@@ -28,11 +28,9 @@ from weir.procedures.order import Asked
 from weir.procedures.outputs import ReportFolder
 from weir.procedures.rounds import MeasuredSetup
 from weir.procedures.stored_result import CampaignProgress, RunStore
-from weir.results.connections import ConnectionsFound, ConnectionTrial
+from weir.results.connections import NAME, ConnectionsFound, ConnectionTrial
 from weir.results.result import Case, Ceiling
 from weir.results.rounds import INTERRUPTED
-
-NAME = "connections"
 
 
 class ConnectionsCampaign(Campaign):

@@ -184,6 +184,7 @@ class ConnectionMeasurer:
         if 2 * len(loads) <= len(results):
             return found
         found.load, found.load_min, found.load_max = statistics.median(loads), min(loads), max(loads)
+        found.loads = loads
         found.tester_bound = any(one.tester_limited for one in results) or (
             found.load >= TESTER_BOUND_SHARE * highest and not self._limited(goal)
         )

@@ -21,11 +21,10 @@ from weir.report.sections import (
     PlainTable,
     Section,
 )
-from weir.results.connections import Connections, ConnectionsFound
+from weir.results.connections import NAME, Connections, ConnectionsFound, of_case
 from weir.results.delay import Latency
 from weir.results.result import Case, Result, Setup
 
-NAME = "connections"
 HEAD = (
     "Chain", "Goal", "found", "min–max", "TPS", "goodput, Gbit/s", "sent again",
     "SYN to SYN-ACK, p50", "answer, p50", "answer, p99",
@@ -94,9 +93,9 @@ class Row:
 def rows(result: Result) -> list[Row]:
     """All, in stored order."""
     return [
-        Row(setup, case, Connections.model_validate(case.records[NAME]))
+        Row(setup, case, record)
         for setup, case in result.cases()
-        if NAME in case.records
+        if (record := of_case(case.records)) is not None
     ]
 
 
@@ -281,7 +280,7 @@ def _csv_rows(result: Result) -> Iterator[dict[str, Cell]]:
                 "status": "found" if found.load is not None else "irregular",
                 "tester_per_s": row.record.tester_per_s,
                 "tester_transactions_per_s": row.record.tester_transactions_per_s,
-                **found.model_dump(exclude={"connect", "first_byte", "transaction"}),
+                **found.model_dump(exclude={"connect", "first_byte", "transaction", "loads"}),
                 **times,
             }
 

@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 
 from weir.comparison import compare_several, several_text, text
 from weir.report.summary import frame_label
+from weir.report.units import UNITS
 from weir.results.comparison import Change, ComparedRun, Comparison
 from weir.results.result import Result
 from weir.store.database import UnknownRunError
@@ -144,7 +145,7 @@ def _groups(found: Sequence[Comparison], smallest: float, *, changed: bool) -> l
         some = [one for one in factors if (one.chain, one.any.unit) == (chain, unit)]
         far = reach([change for one in some for _, change in one.changes], smallest)
         rows = [_row(one, smallest, far) for one in some]
-        groups.append(Group(f"{chain}, {text.UNITS[unit]}", _scale(far), rows))
+        groups.append(Group(f"{chain}, {UNITS[unit].label}", _scale(far), rows))
     return groups
 
 

@@ -16,6 +16,7 @@ from weir.comparison.lab_keys import named
 from weir.comparison.trend_text import name as figure_name
 from weir.report.page.markup import raw
 from weir.report.summary import sizes
+from weir.report.units import UNITS
 from weir.store import listing
 from weir.store.listing import LabSummary
 from weir.store.selection import Selection
@@ -76,7 +77,7 @@ def _fields(lab: LabSummary, found: Sequence[History], asked: QueryParams) -> di
         "name_of": figure_name,
         "keys_of": named,
         "value_of": tables.value,
-        "unit_of": lambda one: tables.UNITS[one.series.unit],
+        "unit_of": lambda one: UNITS[one.series.unit].label,
         "everything": links.lab(lab.name, **{k: v for k, v in wanted.items() if v}, all="1"),
     }
 
@@ -101,14 +102,14 @@ def _values(found: Sequence[History], factor: str) -> list[tuple[str, str]]:
 def chart(of: History) -> dict[str, Any]:
     """What the page's script draws of."""
     series = of.series
-    scale = 1e-6 if series.unit == "pps" else 1.0
+    scale = UNITS[series.unit].scale
     bands = None
     if series.band_low is not None and series.band_high is not None:
         bands = [series.band_low / series.level, series.band_high / series.level]
     worse = {change.run: change.outcome for change in series.changes}
     return {
         "title": figure_name(series),
-        "unit": tables.UNITS[series.unit],
+        "unit": UNITS[series.unit].label,
         "band": bands,
         "points": list(_points(of, scale, worse)),
     }

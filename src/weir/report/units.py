@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How figures of each unit are written, in tables and plots alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from weir.report import numbers
+from weir.results.figures import Unit
+
+
+@dataclass(frozen=True)
+class Written:
+    """Of one unit."""
+
+    label: str
+    """Of what is written."""
+    write: Callable[[float | None], str]
+    """A value, without it."""
+    scale: float
+    """From a value to what is written."""
+
+
+def _whole(value: float | None) -> str:
+    return numbers.NONE if value is None else f"{value:,.0f}"
+
+
+UNITS: dict[Unit, Written] = {
+    "pps": Written("Mpps", numbers.mpps, 1e-6),
+    "us": Written("µs", numbers.in_us, 1.0),
+    "per_s": Written("/s", _whole, 1.0),
+    "connections": Written("connections", _whole, 1.0),
+    "bps": Written("Gbit/s", numbers.gbps, 1e-9),
+}
+
+
+def said(unit: Unit, value: float | None) -> str:
+    """ "9.213 Mpps"."""
+    return f"{UNITS[unit].write(value)} {UNITS[unit].label}"
