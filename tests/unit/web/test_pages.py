@@ -38,7 +38,7 @@ def test_a_step_where_the_lab_changed_is_told_with_its_keys_and_is_no_regression
         edited.append(one)
     pages = client(filled(tmp_path / "results.db", edited))
     page, front = pages.get("/labs/nightly").text, text_of(pages.get("/").text)
-    assert "keys of the lab changed, too: traffic.ip" in text_of(page)
+    assert "keys of the lab changed there, too: traffic.ip" in text_of(page)
     assert 'class="move lab-changed"' in page
     assert 'class="move worse"' not in page
     assert "Worse than before" not in front

@@ -81,7 +81,7 @@ function historyLevels(plot, one) {
     context.stroke();
   }
   for (const point of one.points.filter((each) => each.outcome)) {
-    context.strokeStyle = css(point.outcome === 'worse' ? '--bad' : '--good');
+    context.strokeStyle = css({ worse: '--bad', better: '--good' }[point.outcome] || '--dim');
     context.setLineDash(point.outcome === 'worse' ? [] : [4 * devicePixelRatio, 3 * devicePixelRatio]);
     context.beginPath();
     context.moveTo(x(point.at_s), plot.bbox.top);
