@@ -70,7 +70,7 @@ def test_a_labs_page_says_since_which_run_and_revision_a_level_is_there(weir: Te
     assert len(re.findall(r"▲ \+(9|10)\.\d%", changed)) == 2
     assert "linux-bridge" not in changed
     assert "Runs Newest first" in said
-    assert f"nightly-{NIGHTS - 1:02} 2026-02-12 01:00 UTC alpha 6 0" in said
+    assert f"nightly-{NIGHTS - 1:02} 2026-02-12 01:00 UTC alpha 6 –" in said
 
 
 def charts(html: str) -> list[dict[str, object]]:
