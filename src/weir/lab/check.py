@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from weir.base.cores import cpus_text
 from weir.base.node import STANDARD_FRAME_BYTES, is_jumbo
 from weir.lab.complaint import Complaint, show
-from weir.lab.delay import Load, load_of
 from weir.lab.frames import (
     IMIX_PREFIX,
     VLAN_TAG_BYTES,
@@ -19,6 +18,7 @@ from weir.lab.frames import (
     untagged_max_bytes,
 )
 from weir.lab.function_check import function_complaints, n4_complaints, offload_complaints
+from weir.lab.goal_check import goals_named
 from weir.lab.host_check import Nodes, host_complaints
 from weir.lab.kind_check import kernel_lab_complaints
 from weir.lab.lab import Lab
@@ -53,7 +53,7 @@ def complaints(lab: Lab, cpus: Sequence[int] | None, nodes: Nodes | None = None)
     yield from _cores(lab, cpus)
     yield from host_complaints(lab, cpus, nodes)
     yield from spanning_complaints(lab)
-    yield from _loads_of_goals(lab)
+    yield from goals_named(lab)
     yield from _durations(lab)
 
 
@@ -296,31 +296,6 @@ def _chosen_at(lab: Lab, index: int, name: str) -> KeyPath:
     if options.cores is not None:
         return ("technologies", name, "cores")
     return ("cores",) if lab.cores is not None else ("technology", index)
-
-
-def _loads_of_goals(lab: Lab) -> Iterator[Complaint]:
-    latency = lab.measure.latency
-    names = [goal.name for goal in lab.measure.goals]
-    wanted = f"a share of one of {', '.join(names)}, or a rate" if names else "a rate: there are no goals"
-    about: tuple[KeyPath, ...] = (("measure", "goals"),)
-    loads: list[tuple[KeyPath, Load]] = [
-        (("measure", "soak", "schedule", index, "load"), step.asked)
-        for index, step in enumerate(lab.measure.soak.schedule)
-        if step.asked is not None
-    ]
-    for index, text in enumerate(latency.loads if latency is not None else ()):
-        loads.append((("measure", "latency", "loads", index), load_of(text)))
-    for path, load in loads:
-        if load.goal is not None and load.goal not in names:
-            message = f"{show(load.text)} is of no goal of the lab"
-            yield Complaint(path, message, wanted, nearest(load.goal, names), about=about)
-    if latency is not None and latency.sweep is not None and latency.sweep.goal not in names:
-        goal = latency.sweep.goal
-        listed = ("one of " if len(names) > 1 else "") + ", ".join(names) if names else "no sweep"
-        path = ("measure", "latency", "sweep", "goal")
-        yield Complaint(
-            path, f"{show(goal)} is no goal of the lab", listed, nearest(goal, names), about=about
-        )
 
 
 def _durations(lab: Lab) -> Iterator[Complaint]:

@@ -278,3 +278,11 @@ def test_a_chain_with_more_ports_than_dpdk_has_is_refused() -> None:
 def test_a_long_chain_of_kernel_ports_is_allowed() -> None:
     text = GOOD.replace("PVP", "P" + "V" * 64 + "P").replace("direct, linux-bridge, ovs-dpdk", "linux-bridge")
     assert not problems(text)
+
+
+def test_a_service_level_of_a_goal_that_there_is_not_is_refused_where_it_stands() -> None:
+    """It would be missed, or met, by nothing."""
+    said = problem(GOOD + "sla: {throughput: [{goal: NDR, pps: 1Mpps}, {goal: PDX, pps: 1Mpps}]}\n")
+    assert said.key == "sla.throughput[1].goal"
+    assert "'PDX' is no goal of the lab" in said.message
+    assert said.expected == "one of NDR, PDR"
