@@ -85,7 +85,11 @@ def test_a_virtual_machine_is_told_whose_the_cores_are(machine: Facts) -> None:
     assert said(machine, "cores") == [("warning", "2 CPUs (0-1): every one polls")]
     assert said(machine, "governor") == [("ok", "no frequency control here: it is the hypervisor's")]
     assert said(machine, "c-states") == [("ok", "the kernel chooses none: sleep is the hypervisor's")]
-    assert "here is cpuset in v1" in findings(machine, "isolation")[0].mend
+    assert said(machine, "isolation") == [("warning", "no CPU is isolated, and none could be")]
+    assert "give it more CPUs" in findings(machine, "isolation")[0].mend
+    four = machine.cpus.model_copy(update={"online": (0, 1, 2, 3), "allowed": (0, 1, 2, 3)})
+    larger = machine.model_copy(update={"cpus": four})
+    assert "here is cpuset in v1" in findings(larger, "isolation")[0].mend
     assert said(machine, "clock") == [("warning", "the time-stamp counter lacks nonstop_tsc")]
     assert said(machine, "hugepages") == [("note", "none is reserved")]
     assert said(machine, "memory") == [("warning", "pages with the same content are merged (KSM)")]

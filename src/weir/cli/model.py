@@ -59,11 +59,11 @@ def load_model(path: Path | None, *, any_machine: bool = False) -> ModelDocument
 
 
 def changes_since(document: ModelDocument) -> list[str]:
-    """What differs between this machine now and when the model was made."""
+    """What differs between this machine now and when the model was made; first, that it was poor then."""
     from weir import fabric
-    from weir.planning.model.document import otherwise_different
+    from weir.planning.model.document import otherwise_different, poor_fit
 
-    return otherwise_different(document, fabric.fingerprint(0, "unknown", {}))
+    return [*poor_fit(document), *otherwise_different(document, fabric.fingerprint(0, "unknown", {}))]
 
 
 def require_technology(lab: Lab, document: ModelDocument) -> None:

@@ -11,6 +11,7 @@ from weir.host.facts import DEEP_SLEEP_US, Facts
 
 ROOMY_CPUS = 4  # from here on the default cores leave one to the system
 _TUNE = "weir tune LAB"
+_MORE_CPUS = "give it more CPUs: loops poll on all that there are, and something must run the system"
 
 
 def cores(facts: Facts) -> Iterator[Finding]:
@@ -101,15 +102,27 @@ def isolation(facts: Facts) -> Iterator[Finding]:
         return
     if len(facts.cpus.allowed) < 2:
         return
+    cost = "the scheduler runs other threads on polling cores, for milliseconds at a time"
+    if _none_left(facts):
+        yield Finding(
+            subject="isolation", severity="warning", what="no CPU is isolated, and none could be",
+            cost=cost, mend=_MORE_CPUS,
+        )  # fmt: skip
+        return
     boot = cpus_text(facts.polling_cpus())
     by_boot = f"boot with isolcpus=managed_irq,domain,{boot} nohz_full={boot} rcu_nocbs={boot}"
     yield Finding(
         subject="isolation", severity="warning", what="no CPU is isolated",
-        cost="the scheduler runs other threads on polling cores, for milliseconds at a time",
+        cost=cost,
         mend=f"{_TUNE} (until reboot), or {by_boot}"
         if seen.cpuset_in_v2
         else f"{by_boot}; `weir tune` needs cgroup v2 with its cpuset controller, here is {_cgroups(facts)}",
     )  # fmt: skip
+
+
+def _none_left(facts: Facts) -> bool:
+    """Whether loops poll on every CPU that there is: the rest of the system has no other."""
+    return set(facts.cpus.online) <= set(facts.polling_cpus())
 
 
 def _cgroups(facts: Facts) -> str:
@@ -174,7 +187,9 @@ def interrupts(facts: Facts) -> Iterator[Finding]:
             what=f"{len(on_them)} may be served on {named_cpus(polling)}: {names}"
             + (", …" if len(on_them) > 3 else ""),
             cost="each stops a loop for microseconds; a burst of them fills rings and loses packets",
-            mend=f"{_TUNE}, or write other CPUs to /proc/irq/N/smp_affinity_list",
+            mend=_MORE_CPUS
+            if _none_left(facts)
+            else f"{_TUNE}, or write other CPUs to /proc/irq/N/smp_affinity_list",
         )  # fmt: skip
     elif seen.irqs:
         yield Finding(subject="interrupts", severity="ok", what=f"none on {named_cpus(polling)}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from weir.planning.model.document import poor_fit
 from weir.report.columns import table
 from weir.results.model import (
     CasePrediction,
@@ -29,7 +30,7 @@ def render(document: ModelDocument, path: str) -> str:
             "",
             f"error of the trials' rates: mean {quality.mean_error:.1%}, worst {quality.worst_error:.1%}; "
             f"of {len(quality.left_out)} rates left out of the fit: ± {quality.left_out_deviation:.1%}",
-            *(f"– {note}" for note in document.notes),
+            *(f"– {note}" for note in (*poor_fit(document), *document.notes)),
             f"model: {path}",
         ]
     )

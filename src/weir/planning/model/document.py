@@ -54,6 +54,22 @@ def parameters_of(parameters: Parameters) -> list[ModelParameter]:
     ]
 
 
+POOR_FIT = 0.25
+"""Root mean square error of rates that were left out of the fit: from here on a prediction says little."""
+
+
+def poor_fit(document: ModelDocument) -> list[str]:
+    """That the model is hardly one, where it is so."""
+    off = document.quality.left_out_deviation
+    if off <= POOR_FIT:
+        return []
+    return [
+        f"This model is poor: rates of set-ups left out of its fit are off by ± {off:.0%}. Most often others "
+        f"had the cores while it was measured: `weir doctor` names them; then `weir model calibrate "
+        f"{document.lab}` again."
+    ]
+
+
 def other_machine(document: ModelDocument, here: Fingerprint) -> list[str]:
     """Why the model is of another machine; nothing if it is not."""
     there = document.fingerprint

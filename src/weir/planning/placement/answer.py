@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 
+from weir.base.words import counted
 from weir.lab.execution import TESTER_KINDS
 from weir.plan.core_pool import sharing
 from weir.plan.trials import CORES_MAX
@@ -170,13 +171,13 @@ def _chosen(search: Search, found: Ranking, best: Predicted) -> Iterator[str]:
             f"No placement on fewer cores carries it: {_how(search, nearest)} on {nearest.cores} has "
             f"{_mpps(nearest.low_pps)} at the lower bound."
         )
-    else:
+    elif best.cores > 1:
         yield f"Fewer than {best.cores} cores are impossible here."
     alike = [one for one in found.placements[1:] if one.cores == best.cores and search.carries(one)]
     if alike:
         yield (
-            f"Of {len(alike) + 1} on {best.cores} cores that carry it, it has the largest margin; of those "
-            "with as much it is the simplest."
+            f"Of {len(alike) + 1} on {counted(best.cores, 'core')} that carry it, it has the largest margin; "
+            "of those with as much it is the simplest."
         )
 
 

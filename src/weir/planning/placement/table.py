@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from weir.base.cores import cpus_text
+from weir.base.words import counted
 from weir.report.columns import table
 from weir.results.lab_plan import FrameFigures, LabPlan, PlannedPlacement
 
@@ -26,10 +27,11 @@ def heading(plan: LabPlan) -> str:
     link = "" if asked.link_bps is None else f", links of {asked.link_bps / 1e9:g} Gbit/s"
     said = f"{plan.lab} {plan.chain}: {required} of {frames}{within}, {asked.flows:,} flows{link}: "
     if asked.rate_pps is None:
-        return f"{said}{_mpps(min(one.pps for one in best.figures))} Mpps on {best.cores} cores"
+        return f"{said}{_mpps(min(one.pps for one in best.figures))} Mpps on {counted(best.cores, 'core')}"
     if best.carries:
-        return f"{said}{best.cores} cores carry it, margin {best.margin:.0%}"
-    return f"{said}nothing carries it on at most {asked.cores} cores; the best there is"
+        carry = "carries" if best.cores == 1 else "carry"
+        return f"{said}{counted(best.cores, 'core')} {carry} it, margin {best.margin:.0%}"
+    return f"{said}nothing carries it on at most {counted(asked.cores, 'core')}; the best there is"
 
 
 def figures_text(one: FrameFigures) -> str:

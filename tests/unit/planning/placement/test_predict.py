@@ -12,7 +12,8 @@ from tests.unit.planning.costly import HZ, MEMORY, chain, measured
 from tests.unit.planning.sample_model import QUALITY, TRIAL
 from weir import fabric
 from weir.cli.main import app
-from weir.planning.model.document import parameters_of
+from weir.planning.calibration.table import render
+from weir.planning.model.document import parameters_of, poor_fit
 from weir.planning.model.quality import calibrated
 from weir.results.model import MemoryPoint, ModelDocument, ModelRange
 from weir.store.model_file import write_model
@@ -202,3 +203,15 @@ def test_what_is_to_be_said_of_all_chains_is_said_once(lab: Path, model: Path) -
     notices = [line for line in said.splitlines() if "Delays at 1 Mpps" in line]
     assert len(notices) == 1
     assert notices[0].startswith("– Delays")
+
+
+def test_a_poor_model_is_said_to_be_one_by_whatever_asks_it(lab: Path, model: Path) -> None:
+    """It was measured while others had the cores, and its intervals alone would have to be read for that."""
+    poor = document()
+    poor.quality = QUALITY.model_copy(update={"left_out_deviation": 1.22})
+    write_model(poor, model)
+    code, said = predicted(str(lab), "--chain", "known", "--model", str(model))
+    assert code == 0
+    assert "This model is poor: rates of set-ups left out of its fit are off by ± 122%." in said
+    assert poor_fit(document()) == []
+    assert "This model is poor" in render(poor, "model.json")
