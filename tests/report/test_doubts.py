@@ -7,8 +7,9 @@ from typing import Any, get_args
 
 import pytest
 
-from weir.report import doubts, legend, numbers
+from weir.report import doubts, legend, numbers, render
 from weir.results.result import Counted, Drop, LeftOut, Result, Throughput, Trial
+from weir.results.rounds import UNDER_WAY, UNFINISHED
 
 from .disturbed import disturbed, found, trial
 from .synthetic import result
@@ -305,3 +306,21 @@ def test_trials_whose_frames_changed_are_said_though_the_next_ones_were_whole() 
         "direct PVP, frame 64: 1 of 2 trials were set aside and measured again, the first of them since: "
         + changed
     ]
+
+
+def test_a_case_under_way_is_not_said_to_be_given_up() -> None:
+    """Reports are read while a run measures, too."""
+    one = result()
+    one.finished_at = None
+    setup = next(setup for setup in one.setups if setup.cases)
+    case = setup.cases[-1]
+    case.problem, case.throughput = UNFINISHED, []
+    where = doubts.place(setup.name, setup.chain, case)
+    said = [doubt for doubt in doubts.doubts(one) if doubt.place == where]
+    assert [(doubt.kind, doubt.detail) for doubt in said] == [("note", f"not finished: {UNDER_WAY}")]
+    assert legend.flags_of(None, case) == ""
+    assert "X" not in legend.flags_used(one)
+    page = render(one, "html")
+    assert "Not finished: It is being measured, or the run broke off" in page
+    assert "Given up: It is being" not in page
+    assert "not finished" in render(one, "csv")

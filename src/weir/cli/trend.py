@@ -94,8 +94,10 @@ def _found(lab: str, filters: Filters, last: int, smallest: float, place: str | 
     with Database(place, reading=True) as store:
         known = history.figures(store, filters.selection(), last)
         if not known:
-            others = ", ".join(sorted(one.name for one in listing.labs(store)))
+            names = sorted(one.name for one in listing.labs(store))
+            others = ", ".join(one for one in names if one != lab)
             there = f"; it has runs of {others}" if others else ""
+            there = ", only others of it; `weir ls` shows them" if lab in names else there
             raise CommandError(
                 f"{store.name} has no finished run of {lab} with a rate or delay{there}", USAGE
             )

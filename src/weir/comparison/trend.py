@@ -80,7 +80,7 @@ def series(bare: Series, points: Sequence[Point], smallest: float, specs: Specs)
     usable = [point for point in points if point.comparable]
     bare.runs, bare.left_out = len(points), len(points) - len(usable)
     bare.latest, bare.level = points[-1].value, (usable or points)[-1].value
-    bare.bound = not usable and points[-1].tester_bound
+    bare.latest_bound, bare.latest_left_out = points[-1].tester_bound, not points[-1].comparable
     if len(usable) < 2 * LASTS:
         return bare
     found = levels([point.value for point in usable], smallest)

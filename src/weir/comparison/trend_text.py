@@ -44,12 +44,15 @@ def _lab_change(one: LabChange) -> str:
 
 def _series(one: Series) -> Iterator[str]:
     mark = "WORSE  " if one.regressed else ""
-    level = "≥" * one.bound + _value(one, one.level)
+    none_counts = one.left_out == one.runs
+    level = "≥" * (one.latest_bound and none_counts) + _value(one, one.level)
     yield f"{mark}{name(one)}: {level}{_band(one)}, {counted(one.runs, 'run')}"
     for change in reversed(one.changes):
         yield f"  {sentence(one, change)}"
     if one.left_out:
-        yield f"  {counted(one.left_out, 'run')} left out: in a worse state of the machine, or bounds"
+        newest = f"{'≥' * one.latest_bound}{_value(one, one.latest)}"
+        also = f"; the newest is, at {newest}" if one.latest_left_out and not none_counts else ""
+        yield f"  {counted(one.left_out, 'run')} left out: in a worse state of the machine, or bounds{also}"
 
 
 def _band(one: Series) -> str:

@@ -12,6 +12,7 @@ from typing import Literal
 
 from weir.report import numbers, rates, summary
 from weir.results.result import Case, Result, Throughput, Trial
+from weir.results.rounds import UNDER_WAY, given_up
 from weir.results.trial import Purpose
 
 CONTRADICTED_SHARE = 0.9
@@ -77,9 +78,14 @@ def grouped(result: Result, goal: str) -> list[str]:
 def doubts(result: Result) -> list[Doubt]:
     """All of a result; goals of a case with the same words stand together."""
     found = [
-        Doubt("X", place(setup.name, setup.chain, case), (), f"given up: {case.problem}", case.problem)
+        Doubt("X", place(setup.name, setup.chain, case), (), f"given up: {case.problem}", case.problem or "")
         for setup, case in result.cases()
-        if case.problem is not None
+        if given_up(case)
+    ]
+    found += [
+        Doubt("note", place(setup.name, setup.chain, case), (), f"not finished: {UNDER_WAY}", UNDER_WAY)
+        for setup, case in result.cases()
+        if case.problem is not None and not given_up(case)
     ]
     found += [
         Doubt("note", place(setup.name, setup.chain, case), (), f"however light the load, {said}", said)

@@ -10,6 +10,7 @@ from typing import Literal
 from weir.report import doubts, noise, numbers, rates, summary
 from weir.report.rates import FLAGS, OLDER, NoRatio
 from weir.results.result import Case, Result
+from weir.results.rounds import given_up
 from weir.results.slices import DISTURBED_SHARE
 from weir.results.trial import left_out_s, left_out_share
 
@@ -33,7 +34,7 @@ NAMED = 2
 def flags_used(result: Result) -> dict[str, str]:
     """Those of `FLAGS` that occur in the result."""
     used = {letter for row in summary.rows(result) for letter in row.flags}
-    if any(case.problem is not None for setup, case in result.cases()):
+    if any(given_up(case) for _, case in result.cases()):
         used.add("X")
     older = any(row.throughput.stall_labelled for row in summary.rows(result))
     return {
@@ -45,7 +46,7 @@ def flags_used(result: Result) -> dict[str, str]:
 
 def flags_of(row: summary.Row | None, case: Case) -> str:
     """Letters beside one rate: its own, and that its case was given up."""
-    return (row.flags if row is not None else "") + ("X" if case.problem is not None else "")
+    return (row.flags if row is not None else "") + ("X" if given_up(case) else "")
 
 
 def sentences(result: Result) -> Iterator[str]:

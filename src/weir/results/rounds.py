@@ -15,6 +15,8 @@ INTERRUPTED = "Interrupted before it was finished."
 """The problem of a case that Ctrl-C ended: it does not count as measured."""
 UNFINISHED = "The run ended before this case was finished."
 """Of one that nobody ended: its program was killed, or still measures."""
+UNDER_WAY = "It is being measured, or the run broke off before it was finished."
+"""The same as those read it who cannot know which."""
 CaseKey = tuple[str, str, str]
 """Technology or variant, chain, frame."""
 
@@ -29,6 +31,16 @@ class Round(Protocol):
 def ended(one: Round) -> bool:
     """Whether it came to its end, or was given up: it counts. Else it is measured anew."""
     return one.problem not in (INTERRUPTED, UNFINISHED)
+
+
+def given_up(case: Case) -> bool:
+    """Not one that is under way, or was when its program was killed."""
+    return case.problem not in (None, UNFINISHED)
+
+
+def why_not_whole(case: Case) -> str | None:
+    """For readers, who may look while it is measured; None: it is whole."""
+    return UNDER_WAY if case.problem == UNFINISHED else case.problem
 
 
 def numbers(rounds: Sequence[Round]) -> list[int]:

@@ -53,10 +53,11 @@ class Series(Record):
     """Runs whose value is of a worse state of the machine, or a bound since the tester was the limit."""
     latest: float
     """Of the newest run."""
-    bound: bool = False
-    """`level` is only a bound: the tester was the limit of the newest run, and no run counts."""
+    latest_bound: bool = False
+    """`latest` is only a bound: the tester was the limit."""
+    latest_left_out: bool = False
     level: float
-    """That the newest runs are on."""
+    """That the newest runs are on which count; where none does, `latest`."""
     noise: float | None = None
     """Robust standard deviation around the levels, as a share; None: too few runs."""
     band_low: float | None = None

@@ -212,16 +212,26 @@ def test_a_step_where_keys_of_the_lab_changed_is_no_regression_and_says_which(ed
 
 
 def test_a_level_of_bounds_alone_says_that_it_is_one(tmp_path: Path) -> None:
-    with Store(tmp_path / "results.db") as store, store.session(writing=True) as session:
+    with Store(tmp_path / "results.db") as store:
         one = run("bound").model_copy(deep=True)
         one.finished_at = one.started_at
         one.setups = [setup()]
         rate = Throughput(goal="NDR", goal_loss_ratio=0, status="found", load_pps=9e6, tester_bound=True)
         one.setups[0].cases = [Case(frame="64", mean_frame_bytes=64, throughput=[rate])]
-        add_run(session, one, [])
+        with store.session(writing=True) as session:
+            add_run(session, one, [])
+        assert "NDR (quick): ≥9.000 Mpps (too few runs to tell its noise), 1 run" in said(
+            "switching", store=str(tmp_path / "results.db")
+        )
+        one = run("known").model_copy(deep=True)
+        one.started_at = one.finished_at = "2026-11-20T06:00:00Z"
+        one.setups = [setup()]
+        one.setups[0].cases = [_case(6e6, worse=False)]
+        with store.session(writing=True) as session:
+            add_run(session, one, [])
     text = said("switching", store=str(tmp_path / "results.db"))
-    assert "direct PVP 64 NDR on" not in text
-    assert "NDR (quick): ≥9.000 Mpps (too few runs to tell its noise), 1 run" in text
+    assert "NDR (quick): 6.000 Mpps (too few runs to tell its noise), 2 runs" in text
+    assert "1 run left out: in a worse state of the machine, or bounds; the newest is, at ≥9.000 Mpps" in text
 
 
 def test_no_more_runs_are_looked_at_than_asked_for(store: str) -> None:

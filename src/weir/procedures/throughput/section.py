@@ -26,6 +26,7 @@ from weir.report import blocks, legend, numbers, rates, summary
 from weir.report.rates import FLAGS
 from weir.report.sections import HOW_TO_READ, LETTERS, Cell, CsvTable, Note, PlainTable, Section
 from weir.results.result import Case, Result, Setup, Throughput
+from weir.results.rounds import given_up, why_not_whole
 
 FRAME_COLUMNS = 10
 SPREAD = "±: how far the farthest repeat, or round, is from the median; the report has min and max."
@@ -202,8 +203,8 @@ def _rows(result: Result) -> Iterator[dict[str, Cell]]:
         for case in setup.cases:
             if case.problem is not None and not case.throughput:
                 yield _place(result, setup, case) | {
-                    "status": "given up",
-                    "why": case.problem,
+                    "status": "given up" if given_up(case) else "not finished",
+                    "why": why_not_whole(case),
                     "flags": legend.flags_of(None, case),
                 }
     for row in summary.rows(result):
@@ -211,7 +212,7 @@ def _rows(result: Result) -> Iterator[dict[str, Cell]]:
             **row.throughput.model_dump(exclude={"rounds", "distances_cycles", "stall_labelled"}),
             **_interval(row.throughput),
             **_ratio(row),
-            "why": " ".join(filter(None, (row.throughput.why, row.case.problem))) or None,
+            "why": " ".join(filter(None, (row.throughput.why, why_not_whole(row.case)))) or None,
             "disturbed": rates.disturbed(row.throughput),
             "flags": legend.flags_of(row, row.case),
         }

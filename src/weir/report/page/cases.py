@@ -14,6 +14,7 @@ from markupsafe import Markup
 from weir.report import numbers, rates, summary
 from weir.report.page.markup import sheet, tag
 from weir.results.result import AreaLoad, Case, CoreLoad, Result, Setup, Throughput, Trial
+from weir.results.rounds import given_up, why_not_whole
 from weir.results.trial import left_out_s
 
 
@@ -87,7 +88,9 @@ def _case(case: Case, setup_index: int, case_index: int, tsc_hz: int) -> Markup:
 
 
 def _problem(case: Case) -> Markup | None:
-    return tag("p", f"Given up: {case.problem}", class_="why") if case.problem is not None else None
+    if (why := why_not_whole(case)) is None:
+        return None
+    return tag("p", f"{'Given up' if given_up(case) else 'Not finished'}: {why}", class_="why")
 
 
 def _found(case: Case) -> Markup | None:
