@@ -117,7 +117,7 @@ def _copy_in_memory(path: Path, name: str) -> Engine:
         connection.connection.driver_connection.backup(copy)  # type: ignore[union-attr]
     source.dispose()
     engine = create_engine("sqlite://", creator=lambda: copy, poolclass=StaticPool)
-    _up_to_date(engine, name)
+    _up_to_date(engine, name, once=False)
     event.listen(engine, "begin", lambda one: one.exec_driver_sql("PRAGMA query_only=ON"))
     return engine
 
@@ -136,9 +136,9 @@ def _found_version(engine: Engine, name: str) -> int | None:
         raise StoreError(f"{name}: it is malformed; {DAMAGED}") from error
 
 
-def _up_to_date(engine: Engine, name: str) -> int:
+def _up_to_date(engine: Engine, name: str, *, once: bool = True) -> int:
     """Makes the tables, or brings those of an older Weir up to date, all or nothing; which version there is
-    now. Of two that do it at once the second finds it done."""
+    now. Of two that do it at once the second finds it done. `once`: not a copy that is made each time."""
     with engine.begin() as connection:
         if engine.dialect.name == "sqlite":
             connection.exec_driver_sql("BEGIN IMMEDIATE")
@@ -149,18 +149,19 @@ def _up_to_date(engine: Engine, name: str) -> int:
             Base.metadata.create_all(connection)
             connection.execute(insert(SchemaRow).values(version=SCHEMA_VERSION))
         elif found < SCHEMA_VERSION:
-            _migrate(connection, found, name)
+            how = ", once" if once else ", in memory: the file stays as it is"
+            print(f"weir: {name}: brought up to date for this Weir{how}", file=sys.stderr)
+            _migrate(connection, found)
         else:
             return found
     return SCHEMA_VERSION
 
 
-def _migrate(connection: Connection, found: int, name: str) -> None:
+def _migrate(connection: Connection, found: int) -> None:
     """By Alembic, which takes long to import; in the transaction that the connection is in."""
     from alembic import command
     from alembic.config import Config
 
-    print(f"weir: {name}: brought up to date for this Weir, once", file=sys.stderr)
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
     config.attributes |= {"connection": connection, "found": found}

@@ -82,7 +82,9 @@ def test_reading_brings_a_store_up_to_date_that_the_reader_may_write(tmp_path: P
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_who_only_shows_an_older_store_leaves_it_as_it_is(tmp_path: Path) -> None:
+def test_who_only_shows_an_older_store_leaves_it_as_it_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = older(tmp_path / "results.db")
     before = path.read_bytes()
     reading = Reading(str(path))
@@ -91,6 +93,7 @@ def test_who_only_shows_an_older_store_leaves_it_as_it_is(tmp_path: Path) -> Non
     reading.close()
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
+    assert capsys.readouterr().err.endswith("for this Weir, in memory: the file stays as it is\n")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="becomes another user: run as root")
