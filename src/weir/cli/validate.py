@@ -63,6 +63,7 @@ def _summary(lab: Lab, compared: Sequence[Way]) -> list[str]:
         f"  chains        {chains}",
         f"  {'variants    ' if lab.variants else 'technologies'}  {', '.join(lab.compared())}; "
         f"ratios to {lab.baseline}",
+        *_unused(lab),
         *(_connections(lab) or _framed(lab)),
         *_unjudged(lab),
         *_hosts(lab),
@@ -100,11 +101,21 @@ def _hosts(lab: Lab) -> list[str]:
     return lines
 
 
+def _unused(lab: Lab) -> list[str]:
+    """Technologies that no variant has."""
+    used = {technology for name in lab.variants for technology in lab.variant_technologies(name)}
+    unused = [name for name in lab.technology if name not in used] if lab.variants else []
+    return [f"  not measured  {', '.join(unused)}: no variant has it"] if unused else []
+
+
 def _unjudged(lab: Lab) -> list[str]:
     """Where the service level limits what a run does not measure."""
     if lab.sla is None or lab.measure.latency is not None or not lab.sla.limits_packets():
         return []
-    return ["  sla           weir soak judges all of it; weir run its rates alone: measure.latency is absent"]
+    ran = "its rates alone" if lab.sla.throughput else "none of it"
+    return [
+        f"  sla           weir soak judges its loss and delays; weir run {ran}: measure.latency is absent"
+    ]
 
 
 def _limits(lab: Lab, *, here: bool) -> list[str]:
