@@ -9,6 +9,8 @@ import pytest
 from rich.console import Console
 
 from weir import report
+from weir.measure.delay import point_of
+from weir.procedures.latency.section_rows import delay_rows
 from weir.report import terminal
 from weir.results.result import Result
 
@@ -187,6 +189,24 @@ def test_a_delay_of_an_invalid_trial_says_so() -> None:
     run = latency_run()
     run.setups[0].cases[0].delays[0].trials[0].valid = False
     assert terminal.render(run).count("(invalid)") == 1
+
+
+def test_a_delay_is_of_the_valid_trial_where_another_is_invalid_and_says_how_many_are() -> None:
+    """The invalid one's were those of a core that others had: the largest of all."""
+    run = latency_run(("direct",))
+    point = run.setups[0].cases[0].delays[0]
+    (good,) = point.trials
+    bad = good.model_copy(deep=True)
+    bad.valid = False
+    for one in bad.streams:
+        assert one.latency is not None
+        one.latency.p99_us *= 1000
+    point.trials = [good, bad]
+    (row,) = delay_rows(run)
+    worst = next(one for one in good.streams if one.direction == point.worst_direction)
+    assert row.stream == worst
+    assert row.load_text.endswith("(1 of 2 invalid)")
+    assert point_of("50% PDR", 1e6, [good, bad]).worst_direction == point.worst_direction
 
 
 def test_a_ratio_has_its_sign_and_where_there_is_room_its_interval() -> None:

@@ -44,15 +44,19 @@ def _lab_change(one: LabChange) -> str:
 
 def _series(one: Series) -> Iterator[str]:
     mark = "WORSE  " if one.regressed else ""
-    none_counts = one.left_out == one.runs
-    level = "≥" * (one.latest_bound and none_counts) + _value(one, one.level)
+    level = "≥" * _at_bound(one) + _value(one, one.level)
     yield f"{mark}{name(one)}: {level}{_band(one)}, {counted(one.runs, 'run')}"
     for change in reversed(one.changes):
         yield f"  {sentence(one, change)}"
     if one.left_out:
         newest = f"{'≥' * one.latest_bound}{_value(one, one.latest)}"
-        also = f"; the newest is, at {newest}" if one.latest_left_out and not none_counts else ""
+        also = f"; the newest is, at {newest}" if one.latest_left_out and one.level != one.latest else ""
         yield f"  {counted(one.left_out, 'run')} left out: in a worse state of the machine, or bounds{also}"
+
+
+def _at_bound(one: Series) -> bool:
+    """Whether the level is no more than the newest run's bound."""
+    return one.latest_bound and one.noise is None and one.level == one.latest
 
 
 def _band(one: Series) -> str:

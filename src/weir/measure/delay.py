@@ -55,16 +55,12 @@ def delays(
 
 
 def point_of(text: str, pps: float, trials: list[Trial], *, first_packets: bool = False) -> DelayPoint:
-    """Trials at one load, with the direction that was worst in any of them."""
+    """Trials at one load, with the direction that was worst in any of them that counts."""
+    point = DelayPoint(load=text, load_pps=pps, first_packets=first_packets, trials=trials)
     worst: dict[str, float] = {}
-    for trial in trials:
+    for trial in point.counting:
         for stream in trial.streams:
             if stream.latency is not None:
                 worst[stream.direction] = max(worst.get(stream.direction, 0.0), stream.latency.p99_us)
-    return DelayPoint(
-        load=text,
-        load_pps=pps,
-        first_packets=first_packets,
-        trials=trials,
-        worst_direction=max(worst, key=lambda direction: worst[direction]) if worst else None,
-    )
+    point.worst_direction = max(worst, key=lambda direction: worst[direction]) if worst else None
+    return point

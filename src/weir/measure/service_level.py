@@ -25,8 +25,8 @@ class _Limit:
 def service_level_verdicts(
     sla: Sla, throughput: Sequence[Throughput], points: Sequence[DelayPoint]
 ) -> list[Verdict]:
-    """Every limit of `sla`. Of repeats the worst counts. What was not measured validly is not judged, nor
-    what rests on trials of which others had the cores for more than half of the time."""
+    """Every limit of `sla`. Of repeats the worst counts. A trial that is not valid, or of which others had
+    the cores for more than half of the time, is not judged: limits are not met by it, nor missed."""
     found = [_floor(one.goal, one.pps, throughput) for one in sla.throughput]
     measured = [point for point in points if not point.first_packets]
     for limit in _limits(sla):
@@ -38,12 +38,17 @@ def service_level_verdicts(
 
 
 def _of_point(limit: _Limit, point: DelayPoint) -> Iterator[Verdict]:
-    streams = [stream for trial in point.trials for stream in trial.streams]
-    valid = all(trial.valid and not trial.disturbed for trial in point.trials)
-    for direction in dict.fromkeys(stream.direction for stream in streams):
-        values = [limit.of(stream) for stream in streams if stream.direction == direction]
+    usable = [trial for trial in point.trials if trial.valid and not trial.disturbed]
+    directions = dict.fromkeys(stream.direction for trial in point.trials for stream in trial.streams)
+    for direction in directions:
+        values = [
+            limit.of(stream) for trial in usable for stream in trial.streams if stream.direction == direction
+        ]
         known = [value for value in values if value is not None]
-        worst = max(known) if valid and known and len(known) == len(values) else None
+        worst = max(known, default=None)
+        whole = len(usable) == len(point.trials) and len(known) == len(values)
+        if worst is not None and worst <= limit.most and not whole:
+            worst = None
         yield _verdict(limit, worst, point.load, direction, why=_not_measured(point))
 
 

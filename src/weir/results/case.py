@@ -41,13 +41,18 @@ class DelayPoint(Record):
     trials: list[Trial] = []
     """One for each repeat, the last of its retries; `streams` have the distributions."""
     worst_direction: str | None = None
-    """The one with the highest P99 over all trials."""
+    """The one with the highest P99 over all trials that count."""
 
     @property
     def name(self) -> str:
         """ "latency P99 at 50% PDR"."""
         first = "first packets' " if self.first_packets else ""
         return f"{first}latency P99 at {self.load}"
+
+    @property
+    def counting(self) -> list[Trial]:
+        """The valid trials; all, if none is."""
+        return [trial for trial in self.trials if trial.valid] or self.trials
 
     @property
     def samples_us(self) -> tuple[float, ...]:

@@ -57,7 +57,8 @@ class Series(Record):
     """`latest` is only a bound: the tester was the limit."""
     latest_left_out: bool = False
     level: float
-    """That the newest runs are on which count; where none does, `latest`."""
+    """That the newest runs are on which count. Where none does, or few that a newer bound is beyond,
+    `latest`."""
     noise: float | None = None
     """Robust standard deviation around the levels, as a share; None: too few runs."""
     band_low: float | None = None

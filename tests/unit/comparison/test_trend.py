@@ -230,7 +230,13 @@ def test_a_level_of_bounds_alone_says_that_it_is_one(tmp_path: Path) -> None:
         with store.session(writing=True) as session:
             add_run(session, one, [])
     text = said("switching", store=str(tmp_path / "results.db"))
-    assert "NDR (quick): 6.000 Mpps (too few runs to tell its noise), 2 runs" in text
+    assert "NDR (quick): ≥9.000 Mpps (too few runs to tell its noise), 2 runs" in text  # more than 6
+    one.id, one.started_at = "larger", "2026-11-20T07:00:00Z"
+    one.setups[0].cases = [_case(12e6, worse=False)]
+    with Store(tmp_path / "results.db") as store, store.session(writing=True) as session:
+        add_run(session, one, [])
+    text = said("switching", store=str(tmp_path / "results.db"))
+    assert "NDR (quick): 12.00 Mpps (too few runs to tell its noise), 3 runs" in text
     assert "1 run left out: in a worse state of the machine, or bounds; the newest is, at ≥9.000 Mpps" in text
 
 

@@ -123,18 +123,20 @@ def share_left_out(share: float, *, divided: bool) -> dict[str, Any]:
 
 @pytest.mark.parametrize("divided", [True, False])
 @pytest.mark.parametrize("latency_us", [50.0, 150.0])
-def test_delays_of_a_trial_that_others_disturbed_for_most_of_its_time_are_neither_met_nor_missed(
+def test_a_trial_that_others_disturbed_for_most_of_its_time_meets_and_misses_nothing(
     latency_us: float, divided: bool
 ) -> None:
+    """The quiet one beside it may miss a limit, but not show that both keep to it."""
     sla = Sla.model_validate({"latency_us": {"max": 100}, "loss_ratio": 0.5})
     quiet, noisy = stream(latency_us), stream(latency_us)
-    for share, outcomes in ((0.6, {"not judged"}), (0.4, {"met"} if latency_us < 100 else {"met", "missed"})):
+    missed = set() if latency_us < 100 else {"missed"}
+    for share, outcomes in ((0.6, {"not judged"} | missed), (0.4, {"met"} | missed)):
         seen = point(quiet, noisy)
         seen.trials[1] = seen.trials[1].model_copy(update=share_left_out(share, divided=divided))
         verdicts = service_level_verdicts(sla, [], [seen])
         assert {one.outcome for one in verdicts} == outcomes
-        why = "60% of a trial's time was disturbed: others had a core." if share > 0.5 else None
-        assert {one.why for one in verdicts} == {why}
+        why = "60% of a trial's time was disturbed: others had a core."
+        assert all(one.why == (why if one.outcome == "not judged" else None) for one in verdicts)
 
 
 @pytest.mark.parametrize(("left_out_share", "outcome"), [(0.6, "not judged"), (0.4, "met")])

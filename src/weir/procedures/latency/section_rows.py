@@ -28,9 +28,9 @@ OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 HEAD = ("min", "mean", "P50", "P99", "P99.9", "max", "PDV P99.9", "IPDV P99", "jitter", "late P99")
 MEANING = (
     "Delays in µs, one way, from when a packet was due, of the direction with the higher P99 (the arrow); "
-    "of repeats all from the one trial with the highest P99. PDV: above the least delay (RFC 5481). IPDV: "
-    "from one packet to the next, without sign (RFC 5481). jitter: RFC 3550, its highest value. late: how "
-    "late the tester sent, which is part of the delay."
+    "of repeats all from the one valid trial with the highest P99. PDV: above the least delay (RFC 5481). "
+    "IPDV: from one packet to the next, without sign (RFC 5481). jitter: RFC 3550, its highest value. late: "
+    "how late the tester sent, which is part of the delay."
 )
 
 REDUCED_HEAD: dict[DelayMeasure, str] = {
@@ -57,8 +57,9 @@ class DelayRow:
     case: Case
     point: DelayPoint
     stream: StreamCount | None
-    """None: no trial measured a delay."""
-    valid: bool
+    """Of the valid trials, or of the invalid ones if there are no others; None: none measured a delay."""
+    valid: int
+    """How many of its trials are."""
 
     @property
     def load(self) -> str:
@@ -68,8 +69,13 @@ class DelayRow:
 
     @property
     def load_text(self) -> str:
-        """The same, and whether a trial of it is invalid."""
-        return self.load if self.valid else f"{self.load} (invalid)"
+        """The same, and what of its trials is invalid."""
+        trials = len(self.point.trials)
+        if not self.valid:
+            return f"{self.load} (invalid)"
+        return (
+            self.load if self.valid == trials else f"{self.load} ({trials - self.valid} of {trials} invalid)"
+        )
 
     @property
     def what(self) -> tuple[str, str, str]:
@@ -113,7 +119,7 @@ def delay_rows(result: Result) -> Iterator[DelayRow]:
         for point in case.delays:
             measured = [
                 (trial, stream)
-                for trial in point.trials
+                for trial in point.counting
                 for stream in trial.streams
                 if stream.latency is not None and stream.direction == point.worst_direction
             ]
@@ -122,7 +128,7 @@ def delay_rows(result: Result) -> Iterator[DelayRow]:
                 key=lambda stream: stream.latency.p99_us if stream.latency else 0.0,
                 default=None,
             )
-            yield DelayRow(setup, case, point, worst, all(trial.valid for trial in point.trials))
+            yield DelayRow(setup, case, point, worst, sum(trial.valid for trial in point.trials))
 
 
 def delay_table(result: Result) -> PlainTable | None:
