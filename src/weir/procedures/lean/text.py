@@ -23,6 +23,8 @@ LEGEND = (
     "CUR: share of its time that the core forwards"
 )
 _HEAD = ("packets", "drops", "CPP", "min–max", "TSC", "IPP", "IPC=eIPC")
+FAR_APART = 2.0
+"""Of one cost's repeats, the most by the least: from here on they are not of the code alone."""
 
 
 def render(result: LeanResult) -> str:
@@ -60,6 +62,12 @@ def _lines(result: LeanResult) -> Iterator[str]:
     yield LEGEND
     if result.interrupted_batches:
         yield f"{result.interrupted_batches} batches that the host interrupted are left out"
+    states = [one for one in (result.later, result.first) if one is not None]
+    if any(_far_apart(cost) for one in states for cost in (*one.stages, one.outside, one.chain)):
+        yield (
+            f"– ?: its repeats lie more than {FAR_APART:g} times apart: others had this core, its caches or "
+            "its memory meanwhile, and no such number is the code's; `weir doctor` names who has the cores"
+        )
     yield from (f"– {note}" for note in result.notes)
     if result.comparison is not None:
         yield from _comparison(result.comparison)
@@ -94,7 +102,7 @@ def _row(cost: LeanCost) -> tuple[str, ...]:
         ", ".join(f"{reason} {packets:,}" for reason, packets in cost.drops.items()) or "0",
         *(
             (
-                f"{cycles.median:.1f}",
+                f"{cycles.median:.1f}{'?' * _far_apart(cost)}",
                 f"{cycles.min:.1f}–{cycles.max:.1f}",
                 f"{cost.tsc_cycles_per_packet.median:.1f}",
             )
@@ -104,6 +112,11 @@ def _row(cost: LeanCost) -> tuple[str, ...]:
         _number(cost.instructions_per_packet, 1),
         _number(cost.ipc, 2),
     )
+
+
+def _far_apart(cost: LeanCost) -> bool:
+    cycles = cost.cycles_per_packet
+    return cost.packets_in > 0 and cycles.max > FAR_APART * cycles.min
 
 
 def _misses(cost: LeanCost) -> tuple[str, str]:
