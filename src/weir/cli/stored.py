@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -116,6 +117,21 @@ def point_on(result: Result, console: Console, store: str | None, on: str | None
         place = f" --store {shlex.quote(store)}" if store is not None else ""
         more = " --budget TIME" if result.campaign.budget_s is not None and not result.interrupted else ""
         console.print(f"go on: {GO_ON} {result.id}{where}{place}{more}", soft_wrap=True, markup=False)
+
+
+@contextmanager
+def going_on_after(place: str, command: str, run: Callable[[], str | None]) -> Iterator[None]:
+    """A server with the store `place` that goes away in the body is told with what goes on with the run, if
+    that has got into the store."""
+    from weir.store.connection import StoreError
+
+    try:
+        yield
+    except StoreError as error:
+        if "://" not in place or (begun := run()) is None:
+            raise
+        there = f"when it is there again, `{command} {begun}` with the same --store goes on"
+        raise StoreError(f"{error}; {there}") from error
 
 
 def check_reports(output: Path | None) -> None:

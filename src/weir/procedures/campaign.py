@@ -32,6 +32,7 @@ from weir.procedures.points import Points
 from weir.procedures.rounds import MeasuredSetup
 from weir.procedures.stored_result import CampaignProgress, KeptRun, RunStore, new_result
 from weir.results.result import Case, Ceiling, Result, Setup, Shortfall
+from weir.results.rounds import ended
 
 Measuring = Callable[[Measure, Sequence[Traffic], OnChain], Iterator[Case]]
 Resets = Callable[[fabric.Deployment], Sequence[Reset]]
@@ -80,6 +81,8 @@ class Campaign:
         self._mark_s = 0.0
         self._first_round = 0
         self._kept: KeptRun
+        self.run_id: str | None = None
+        """Of the run, once it is in the store."""
         self._setups = {
             (way.name, chain.name): (way, chain) for way in self._ways for chain in way.lab.chains()
         }
@@ -105,6 +108,7 @@ class Campaign:
             else:
                 self._go_on_with(self._asked.resumed)
             result, handed_out = self._kept.result, self._asked.handed_out
+            self.run_id = result.id
             if self._reports is not None:
                 self._keeper = OutputKeeper(self._reports(result.id), self._progress.say)
             self._progress.planned(self._points.planned - self._points.measured, self._asked.budget_s)
@@ -294,7 +298,8 @@ class Campaign:
                 self._keep_case(visited, case)
                 self._finished += 1
                 self._progress.case(case)
-                if not self._budget.fits((visited.way.name, visited.chain.name)):
+                # Of a case that Ctrl-C ended the next step raises that, whatever time there is.
+                if ended(case) and not self._budget.fits((visited.way.name, visited.chain.name)):
                     break
 
     def _keep_case(self, visited: MeasuredSetup, case: Case) -> None:

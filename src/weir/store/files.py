@@ -93,6 +93,8 @@ def remove_folders(made: Sequence[Path]) -> None:
 def forbidden(path: Path, name: str, what: str, advice: str) -> str:
     """To whoever may not do `what` with it: whose it is, as far as that may be seen, and what to do. `advice`
     may name the {owner}."""
+    if _read_only(path):
+        return f"{name}: cannot be {what}: its file system is read-only; {advice.format(owner='its owner')}"
     try:
         status = path.stat()
         owner = _user(status.st_uid)
@@ -103,6 +105,13 @@ def forbidden(path: Path, name: str, what: str, advice: str) -> str:
         how = "run this as its owner (sudo)"
     more = advice.format(owner=owner)
     return f"{name}: cannot be {what} by {_user(os.geteuid())}: {whose}; {how}, {more}"
+
+
+def _read_only(path: Path) -> bool:
+    """Whether its file system is mounted so: even root writes nothing there."""
+    with suppress(OSError):
+        return bool(os.statvfs(path).f_flag & os.ST_RDONLY)
+    return False
 
 
 def _user(uid: int) -> str:

@@ -32,6 +32,7 @@ from weir.procedures.resuming import (
     require_same,
     require_same_machine,
 )
+from weir.report.summary import left_out
 from weir.results.campaign import LeftOutRounds
 from weir.results.result import Case, Result, Throughput, Trial
 from weir.results.rounds import INTERRUPTED, rounds_measured
@@ -317,6 +318,22 @@ def test_a_budget_ends_a_run_with_what_is_left_out_and_another_one_goes_on(runs:
     with Store(runs.store) as store:
         here = result.fingerprint
         assert store.seconds_of(result.spec_sha256, here.cpu, here.cores) == [120.0]
+
+
+def test_who_interrupts_a_case_after_the_budget_has_ended_has_interrupted_the_run(runs: Runs) -> None:
+    clock = SimpleNamespace(now_s=100.0)
+
+    def a_minute_a_case(place: str) -> None:
+        clock.now_s += 60 * (place == "case begins")
+
+    runs.measure = FakeMeasure(runs.folder / "log", a_minute_a_case)
+    runs.measure.interrupt_at = 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(time, "monotonic", lambda: clock.now_s)
+        patch.setattr(campaign, "Budget", lambda budget_s: order_budget(budget_s, lambda: clock.now_s))
+        result = runs.run(Asked(budget_s=10.0))
+    assert result.interrupted
+    assert "budget" not in str(left_out(result))
 
 
 def order_budget(budget_s: float | None, clock: Callable[[], float]) -> Any:

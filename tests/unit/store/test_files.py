@@ -9,13 +9,14 @@ import pwd
 import stat
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NoReturn
 
 import pytest
 
 from weir.base.error import ENVIRONMENT, USAGE
 from weir.store import files
-from weir.store.files import FileError
+from weir.store.files import FileError, forbidden
 from weir.store.model_file import check_model_place
 from weir.store.store import Store
 
@@ -179,3 +180,17 @@ def test_under_sudo_what_is_made_is_the_user_s_and_what_was_there_is_not(tmp_pat
     assert len(made) == 3
     assert {one.owner() for one in made} == {"nobody"}
     assert {tmp_path.owner(), (tmp_path / "there").owner()} == {"root"}
+
+
+def test_a_file_system_that_is_read_only_is_no_matter_of_rights(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "results.db"
+    place.touch()
+    seen = os.statvfs(place)
+    monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_flag=seen.f_flag | os.ST_RDONLY))
+    said = forbidden(place, str(place), "written to", "choose another store with --store")
+    assert (
+        said
+        == f"{place}: cannot be written to: its file system is read-only; choose another store with --store"
+    )

@@ -32,6 +32,7 @@ from weir.cli.stored import (
     ReportFolder,
     StoreLocation,
     check_reports,
+    going_on_after,
     report_folder,
     stored,
     write_reports,
@@ -134,7 +135,8 @@ def soak(
         mode = earlier.quick if earlier is not None else quick
         kept = report_folder(output)
         campaign = SoakCampaign(lab, quick=mode, store=database, progress=progress, reports=kept)
-        result = campaign.run(settings) if earlier is None else campaign.resume(earlier)
+        with going_on_after(database.name, "weir soak --resume", lambda: campaign.run_id):
+            result = campaign.run(settings) if earlier is None else campaign.resume(earlier)
     write_reports(
         result,
         output,

@@ -43,7 +43,7 @@ class Snapshot:
     """Everything up to one moment of a run."""
 
     wall_s: float
-    """Seconds of the wall clock, as time.time gives them, when `traffic` was read."""
+    """Time of day when `traffic` was read, in s since 1970, by the segment's clock."""
     traffic: TrafficInterval
     latency: Mapping[int, Buckets]
     """By stream, of the whole run, as `ipdv`."""

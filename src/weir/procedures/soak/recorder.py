@@ -87,6 +87,9 @@ class Recorder:
                 earlier.ended = "killed"
                 end_s = self._sums.get(earlier.number, _Sums()).to_s
                 earlier.to_s = earlier.from_s if end_s is None else end_s
+        # The clock may have been set back since the segment before: time goes on.
+        ends = [one.to_s for one in self.soak.segments if one.to_s is not None]
+        self._start_wall_s = min(self._start_wall_s, wall_s - max(ends, default=0.0))
         segment = SoakSegment(
             number=len(self.soak.segments) + 1,
             started_at=rfc3339(wall_s),

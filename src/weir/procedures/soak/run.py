@@ -70,6 +70,8 @@ class SoakCampaign:
         self._quick = quick
         self._store = store
         self._progress = progress
+        self.run_id: str | None = None
+        """Of the run, once it is in the store."""
 
     def run(self, settings: SoakSettings) -> Result:
         """A new one. Ctrl-C ends it with what is there. SoakError: the load's goal was not found."""
@@ -92,6 +94,7 @@ class SoakCampaign:
             frame=settings.frame,
         )
         case, place = one.case, one.place
+        self.run_id = result.id
 
         def begin(on: RunningChain, found: Ceiling | None) -> None:
             case.ceiling = found
@@ -125,6 +128,7 @@ class SoakCampaign:
         if standing & {one.deployment for one in case.soak.segments}:
             raise SoakError(f"run {result.id} is being measured by a weir that runs: wait for its end")
         place = self._store.reopen_soak(result.id)
+        self.run_id = result.id
         setup = next(one for one in result.setups if case in one.cases)
         result.interrupted, result.finished_at = False, None
         self._progress.say(

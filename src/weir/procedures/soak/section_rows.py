@@ -74,9 +74,23 @@ def load_text(soak: Soak) -> str:
     )
 
 
+SHORT_OF = 0.98
+"""Of a load: less was sent where others had the tester's core for long."""
+
+
+def sent_pps(soak: Soak) -> float | None:
+    """What was sent where that was less than the load; None: it was not, or loads followed each other."""
+    if soak.schedule or not soak.measured_s or not soak.offered:
+        return None
+    pps = soak.offered / soak.measured_s
+    return pps if pps < SHORT_OF * soak.load_pps else None
+
+
 def facts(soak: Soak) -> Iterator[tuple[str, str]]:
     """Name and value, most important first."""
-    yield "load", load_text(soak)
+    short = sent_pps(soak)
+    less = f"; {numbers.mpps(short)} Mpps were sent, as others had the tester's core" if short else ""
+    yield "load", f"{load_text(soak)}{less}"
     yield "under load", _under_load(soak)
     counts = f"{numbers.count(soak.offered)} offered, {numbers.count(soak.delivered)} delivered"
     yield "packets", f"{counts}, {lost_text(soak.lost)}" if soak.offered else "none were sent"
@@ -168,8 +182,11 @@ def findings(result: Result) -> Iterator[str]:
     for row in soaks(result):
         soak = row.soak
         whole = f"of {_long(soak.duration_s)} " if soak.measured_s < soak.duration_s - soak.interval_s else ""
+        short = sent_pps(soak)
+        load = load_text(soak).split(" (")[0]
+        had = f"{numbers.mpps(short)} of the {load} asked for" if short else load
         said = (
-            f"{row.setup.name} {row.setup.chain} had {load_text(soak).split(' (')[0]} for "
+            f"{row.setup.name} {row.setup.chain} had {had} for "
             f"{_long(soak.measured_s)} {whole}at {summary.sizes(row.case.frame)}: {lost_text(soak.lost)} of "
             f"{numbers.count(soak.offered)} packets"
         )
@@ -222,11 +239,17 @@ def remarks(row: SoakRow) -> Iterator[str]:
         if was.to_s is not None:
             gap_s = segment.from_s - was.to_s
             at = _offset(was.to_s)
-            yield f"A gap of {_long(gap_s)} without load before segment {segment.number}, at {at}."
+            if was.ended == "killed":  # the load may have gone on for a while
+                yield f"Nothing is known of the {_long(gap_s)} before segment {segment.number}, from {at} on."
+            else:
+                yield f"A gap of {_long(gap_s)} without load before segment {segment.number}, at {at}."
         yield from (f"Segment {segment.number}: {sentence}" for sentence in segment.differs)
     for segment in soak.segments:
         if segment.ended == "killed":
-            yield f"Segment {segment.number} was killed: what was under way then is not counted."
+            yield (
+                f"Segment {segment.number} was killed, or its store went away: what was under way then is "
+                "not counted."
+            )
         elif segment.ended == "open":
             yield "The last segment is open: the soak goes on, or was killed (then: `weir soak --resume`)."
 

@@ -19,6 +19,7 @@ from weir.measure.delay_figures import buckets
 from weir.measure.one_case import Event, nothing_comes
 from weir.measure.trial import PortGoneError, TrialRunner
 from weir.procedures.driver import RunningChain
+from weir.procedures.soak.clock import SegmentClock
 from weir.procedures.soak.intervals import Snapshot, pools_of
 from weir.procedures.soak.recorder import Recorder, buffers_lost
 from weir.procedures.soak.schedule import shares
@@ -79,15 +80,16 @@ class SoakRun:
 
     def refuse(self, on: RunningChain, why: str) -> None:
         """A segment that fails before its load: nobody would learn anything from hours of it."""
-        looks = _Looks(on)
+        looks = _Looks(on, SegmentClock())
         recorder = Recorder(self._soak, on.traffic(self._case.frame).streams)
-        self._begin(recorder, on, looks.counts(), looks.pools())
+        self._begin(recorder, on, looks, looks.pools())
         recorder.fail(why)
         self._progress.say(f"the soak was given up: {why}")
         self._judge(recorder)
 
     def _segment(self, on: RunningChain) -> bool:
-        looks, traffic = _Looks(on), on.traffic(self._case.frame)
+        clock, traffic = SegmentClock(), on.traffic(self._case.frame)
+        looks = _Looks(on, clock)
         recorder = Recorder(self._soak, traffic.streams)
         self._soak.intervals.clear()
         trials: list[Trial] = []
@@ -106,23 +108,26 @@ class SoakRun:
         shape = Shape(then=shares(self._soak, self._soak.measured_s, left_s))
         wanted = DelayWanted(settle_ns=round(min(self._soak.settle_s, left_s / 2) * NS_PER_S), variation=True)
         pools = looks.pools()
-        self._begin(recorder, on, looks.counts(), pools)
+        self._begin(recorder, on, looks, pools)
         on.cores.begin()
         try:
             runner.run("soak", self._soak.load_pps, left_s, wanted, shape)
             after = looks.settled_pools(pools)
             queues = {one.name: one.tx_queue_size for one in on.plan.configure.ports}
-            recorder.end(trials[-1], after, time.time(), queues=queues, complete=not tester.ended_early)
+            recorder.end(trials[-1], after, clock.now(), queues=queues, complete=not tester.ended_early)
         except ChainError as error:
             on.deployment.keep_logs(error)
             recorder.fail(str(error))
             self._progress.say(f"the soak ended early: {error}")
+        if (set_by := clock.was_set()) is not None:
+            self._soak.segments[-1].differs.append(set_by)
         self._judge(recorder)
         return tester.ended_early
 
-    def _begin(self, recorder: Recorder, on: RunningChain, counts: Counts, pools: list[PoolFigures]) -> None:
+    def _begin(self, recorder: Recorder, on: RunningChain, looks: _Looks, pools: list[PoolFigures]) -> None:
         differs = differences(self._result.fingerprint, on.fingerprint()) if self._soak.segments else []
-        recorder.begin(time.time(), counts, pools, deployment=on.deployment.id, differs=differs)
+        counts, now_s = looks.counts(), looks.clock.now()
+        recorder.begin(now_s, counts, pools, deployment=on.deployment.id, differs=differs)
         self._store.add_interval(self._place, self._case)
         self._progress.soak(self._soak, None)
 
@@ -154,8 +159,9 @@ def warm_up(on: RunningChain, frame: str, load_pps: float) -> str | None:
 class _Looks:
     """Reads everything about a standing chain."""
 
-    def __init__(self, on: RunningChain) -> None:
+    def __init__(self, on: RunningChain, clock: SegmentClock) -> None:
         self._on = on
+        self.clock = clock
         self._reporting: list[tuple[str, str]] | None = None
 
     def counts(self) -> Counts:
@@ -181,7 +187,7 @@ class _Looks:
         began = time.monotonic()
         client = self._on.client
         traffic = client.traffic_interval()
-        wall_s = time.time()
+        wall_s = self.clock.now()
         raw_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
         taken = self._on.cores.end()
         self._on.cores.begin()

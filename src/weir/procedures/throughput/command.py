@@ -34,6 +34,7 @@ from weir.cli.stored import (
     ReportFolder,
     StoreLocation,
     check_reports,
+    going_on_after,
     point_on,
     report_folder,
     stored,
@@ -123,7 +124,6 @@ def run(
     from weir.procedures.campaign import campaign_class
     from weir.procedures.driver import all_planned
     from weir.report.blocks import new_console
-    from weir.store.connection import StoreError
     from weir.store.store import Store
 
     of_chains = {"--technology": technology, "--variant": variant, "--chain": chain, "--frame": frame}
@@ -175,13 +175,8 @@ def run(
             lab, compared,
             quick=quick or plan.quick, store=database, progress=progress, reports=kept, asked=plan.asked,
         )  # fmt: skip
-        try:
+        with going_on_after(database.name, GO_ON, lambda: campaign.run_id):
             result = campaign.run()
-        except StoreError as error:
-            if "://" not in database.name:
-                raise
-            hint = f"when it is there again, `{GO_ON} latest` with the same --store goes on"
-            raise StoreError(f"{error}; {hint}") from error
     write_reports(result, output, STEMS, console, as_json=as_json, store=store)
     point_on(result, console, store)
     judged_runs(lab, [result])

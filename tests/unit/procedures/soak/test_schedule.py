@@ -71,6 +71,16 @@ def test_an_interval_belongs_to_the_load_in_whose_time_its_middle_lies() -> None
     assert section_rows.load_text(soak) == "0 to 1.000 Mpps (a schedule of 3 loads, again every 60.0 s)"
 
 
+@pytest.mark.parametrize(("offered", "said"), [(9_990_000, ""), (7_500_000, "0.750 Mpps were sent")])
+def test_a_load_that_the_tester_did_not_send_is_not_said_to_have_been_had(offered: int, said: str) -> None:
+    soak = new_soak(load="1Mpps", load_pps=1e6)
+    soak.measured_s, soak.offered = 10.0, offered
+    load = dict(section_rows.facts(soak))["load"]
+    assert load.startswith("1.000 Mpps (1Mpps)")
+    assert said in load
+    assert ("were sent" in load) == bool(said)
+
+
 def test_what_moves_with_the_load_has_no_drift() -> None:
     soak = new_soak(load="schedule", load_pps=1e6, schedule=measured())
     seen = Run(Recorder(soak, STREAMS))
