@@ -15,11 +15,11 @@ from tests.unit.store.made import setup as made_setup
 from weir.cli.exits import USAGE, CommandError
 from weir.cli.labfile import Part, compared_here
 from weir.cli.main import app
-from weir.lab import Lab
+from weir.lab import Lab, load_lab
 from weir.lab.ways import Way, ways
 from weir.procedures.order import Asked
 from weir.procedures.stored_result import new_result
-from weir.procedures.throughput.expected_command import Planned, expected, json_planned
+from weir.procedures.throughput.expected_command import Planned, expected, json_planned, range_s
 from weir.store.rows import add_run
 from weir.store.store import Store
 
@@ -178,3 +178,18 @@ def test_a_replay_is_expected_to_take_as_long_as_the_capture_which_nobody_has_re
     assert "5 replays each, which take as long as the captured frames do, at 2x" in said
     assert "min" not in said
     assert json.loads(json_planned(Planned(whole, ways(whole), Asked()), ()))["expected_s"] is None
+
+
+def test_searches_for_connections_may_wait_for_what_never_completes(tmp_path: Path) -> None:
+    """As in every second trial of a firewall whose table is full."""
+    both = []
+    for drain_s in (0, 4):
+        (tmp_path / "lab.yml").write_text(
+            "weir: 1\nname: c\nchain: PVP\ntechnology: direct\n"
+            f"traffic: {{connections: {{drain_s: {drain_s}, trial_s: 2}}}}\nmeasure: {{repeats: 3}}\n"
+        )
+        lab = load_lab(tmp_path, cpus=[0, 1])
+        both.append(range_s(lab, ways(lab), []))
+    (quick, none_waits), (same, all_wait) = both
+    assert quick == same < none_waits < all_wait
+    assert all_wait - none_waits == pytest.approx(3 * 31 * 2)

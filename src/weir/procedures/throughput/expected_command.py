@@ -19,10 +19,13 @@ if TYPE_CHECKING:
 
 SPREAD = 1.3
 """By how much a run may take longer, or shorter, than one before it."""
-CONNECTION_TRIALS = 15
-"""Of a search for a goal of connections, about."""
-SHORTEST = 0.45
-"""Of what all trials of connections would take if none were spared."""
+CONNECTION_TRIALS_FEWEST, CONNECTION_TRIALS_MOST = 14, 31
+"""Of a search for a goal of connections: where loads are told apart at once; where a table or a queue is full
+in every second one, as seen of a firewall whose table of 65,536 sessions was."""
+OF_TRIAL_S = 0.65
+"""Of `trial_s`: searches begin with short trials."""
+FORGETTING_S = 1.0
+"""Before a trial, where functions end as many sessions as their table holds."""
 CLOCK_FROM_S = 3600.0
 """How long a run must be for its end to be told by the clock."""
 BUSY = 0.5
@@ -174,11 +177,14 @@ def _replayed(lab: Lab) -> str | None:
     return lab.traffic.capture.rate if lab.traffic.capture is not None else None
 
 
-def _connections_s(lab: Lab) -> float | None:
-    """Of a case of connections, if none of its trials is spared; None: it is of packets."""
+def _connections_s(lab: Lab, *, steady: bool) -> float | None:
+    """Of a case of connections; `steady`: where no trial waits for what never completes. None: of packets."""
     if (wanted := lab.traffic.connections) is None:
         return None
-    return lab.measure.repeats * len(wanted.goals) * CONNECTION_TRIALS * wanted.trial_s
+    searches, trial_s = lab.measure.repeats * len(wanted.goals), OF_TRIAL_S * wanted.trial_s
+    if steady:
+        return searches * CONNECTION_TRIALS_FEWEST * trial_s
+    return searches * CONNECTION_TRIALS_MOST * (trial_s + wanted.drain_s / 2 + FORGETTING_S)
 
 
 def _expected_s(lab: Lab, compared: Sequence[Way], *, steady: bool = False) -> float:
@@ -188,8 +194,8 @@ def _expected_s(lab: Lab, compared: Sequence[Way], *, steady: bool = False) -> f
     ways = [way for way in compared if way.refused is None]
     each = len(lab.traffic.frames) * lab.measure.rounds
     cases = [len(way.lab.chains()) * each for way in ways]
-    if (each_s := _connections_s(lab)) is not None:
-        return each_s * (SHORTEST * SPREAD if steady else 1.0) * sum(cases)
+    if (each_s := _connections_s(lab, steady=steady)) is not None:
+        return each_s * sum(cases)
     loads = DECIDING_FEWEST if steady else DECIDING_MOST
     every = zip(ways, cases, strict=True)
     return sum(expected_s(way.lab.measure, loads) * count for way, count in every)
