@@ -14,6 +14,7 @@ NOT_OF_FIGURES = frozenset(
 """Those that say what is measured, how often, and what is asked of it, but change none of what is found."""
 _BY_WAY = ("variants", "technologies")
 _ABSENT = object()
+_LEFT_OPEN = (None, _ABSENT)
 
 
 def different(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
@@ -53,5 +54,5 @@ def _different(place: str, one: object, other: object) -> Iterator[tuple[str, bo
         for key in sorted(one.keys() | other.keys(), key=str):
             inner = f"{place}.{key}" if place else str(key)
             yield from _different(inner, one.get(key, _ABSENT), other.get(key, _ABSENT))
-    elif one != other and not {id(one), id(other)} <= {id(None), id(_ABSENT)}:
+    elif one != other and not (one in _LEFT_OPEN and other in _LEFT_OPEN):
         yield place, _ABSENT not in (one, other)

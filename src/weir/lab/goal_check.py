@@ -25,7 +25,8 @@ def goals_named(lab: Lab) -> Iterator[Complaint]:
     for path, goal in _names(lab):
         if goal not in names:
             message = f"{show(goal)} is no goal of the lab"
-            expected = listed or f"no {path[2]}: there are no goals"
+            what = next(str(part) for part in reversed(path[:-1]) if isinstance(part, str))
+            expected = listed or f"no {what}: there are no goals"
             yield Complaint(path, message, expected, nearest(goal, names), about=about)
 
 

@@ -153,23 +153,20 @@ def _instead(error: MarkedYAMLError) -> str:
     return "YAML"
 
 
-_piped: dict[tuple[int, int] | None, bytes] = {}
+_piped: dict[tuple[int, int], bytes] = {}
 """What came out of pipes, `<(…)` of a shell's: it comes once, and commands read a lab more than once."""
-
-
-def _pipe(path: Path) -> tuple[int, int] | None:
-    """Which one; None: a file that can be read again. OSError."""
-    known = path.stat()
-    return (known.st_dev, known.st_ino) if stat.S_ISFIFO(known.st_mode) else None
 
 
 def _read(path: Path) -> bytes:
     """So much of it as tells that it is too large. OSError."""
-    pipe = _pipe(path)
+    known = path.stat()
+    file_id = known.st_dev, known.st_ino
+    if file_id in _piped and stat.S_ISFIFO(known.st_mode):
+        return _piped[file_id]
     with path.open("rb") as file:
         raw = file.read(MAX_FILE_BYTES + 1)  # a device, or a pipe, has no size
-    if pipe is not None:
-        _piped[pipe] = raw
+    if stat.S_ISFIFO(known.st_mode):
+        _piped[file_id] = raw
     return raw
 
 
@@ -191,7 +188,7 @@ def _text(path: Path, kind: FileKind) -> str:
                 f"is a directory without {kind.file}",
                 f"{kind.name} file, or a directory that holds one as {kind.file}{other}",
             )
-        raw = _piped.get(_pipe(path)) or _read(path)
+        raw = _read(path)
         if len(raw) > MAX_FILE_BYTES:
             raise fail("is too large", f"{kind.name} file of at most {MAX_FILE_BYTES} bytes")
         return raw.decode("utf-8")

@@ -286,3 +286,9 @@ def test_a_service_level_of_a_goal_that_there_is_not_is_refused_where_it_stands(
     assert said.key == "sla.throughput[1].goal"
     assert "'PDX' is no goal of the lab" in said.message
     assert said.expected == "one of NDR, PDR"
+
+
+def test_a_service_level_of_rates_in_a_lab_without_goals_is_refused_in_its_own_words() -> None:
+    no_goals = "measure: {goals: [], latency: {loads: [1Mpps]}}\n"
+    said = problem(GOOD + no_goals + "sla: {throughput: [{goal: NDR, pps: 1Mpps}]}\n")
+    assert (said.key, said.expected) == ("sla.throughput[0].goal", "no throughput: there are no goals")

@@ -75,7 +75,7 @@ def load_text(soak: Soak) -> str:
 
 
 SHORT_OF = 0.98
-"""Of a load: less was sent where others had the tester's core for long."""
+"""Of a load: less was sent where the tester lacked time, as where others have its core for long."""
 
 
 def sent_pps(soak: Soak) -> float | None:
@@ -89,7 +89,7 @@ def sent_pps(soak: Soak) -> float | None:
 def facts(soak: Soak) -> Iterator[tuple[str, str]]:
     """Name and value, most important first."""
     short = sent_pps(soak)
-    less = f"; {numbers.mpps(short)} Mpps were sent, as others had the tester's core" if short else ""
+    less = f"; {numbers.mpps(short)} Mpps were sent" if short else ""
     yield "load", f"{load_text(soak)}{less}"
     yield "under load", _under_load(soak)
     counts = f"{numbers.count(soak.offered)} offered, {numbers.count(soak.delivered)} delivered"
