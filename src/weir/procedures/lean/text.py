@@ -65,8 +65,8 @@ def _lines(result: LeanResult) -> Iterator[str]:
     states = [one for one in (result.later, result.first) if one is not None]
     if any(_far_apart(cost) for one in states for cost in (*one.stages, one.outside, one.chain)):
         yield (
-            f"– ?: its repeats lie more than {FAR_APART:g} times apart, so no such number is the code's: most "
-            "often others had this core, its caches or its memory; `weir doctor` names who has the cores"
+            f"– ?: its repeats lie more than {FAR_APART:g} times apart, so no such number is the code's: "
+            "most often others had this core, its caches or its memory; `weir doctor` names who has the cores"
         )
     yield from (f"– {note}" for note in result.notes)
     if result.comparison is not None:
