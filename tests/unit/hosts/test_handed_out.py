@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.procedures.test_resuming import Runs, nothing_is_built
+from tests.unit.procedures.two_chains import Runs, nothing_is_built
 from weir.procedures.order import Asked, HandedOut
 from weir.procedures.rounds import MeasuredSetup, rounds_of
 from weir.results.campaign import SharedCampaign

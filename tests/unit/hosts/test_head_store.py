@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.procedures.test_resuming import Runs, as_stored, nothing_is_built
+from tests.unit.procedures.two_chains import Runs, as_stored, nothing_is_built
 from weir.hosts.messages import RunBegun, ToKeep, from_host
 from weir.procedures.campaign import Campaign
 from weir.procedures.head import Channel, HeadStore, Shown

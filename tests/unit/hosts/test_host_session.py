@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from tests.unit.procedures.test_resuming import FakeMeasure, Runs, nothing_is_built
+from tests.unit.procedures.two_chains import FakeMeasure, Runs, nothing_is_built
 from weir.fabric import stop_signals
 from weir.hosts.messages import Begin, CaseKept, End, Measure, Word, from_host
 from weir.lab.on_machine import LabHereError
