@@ -8,7 +8,7 @@ from typing import Any, get_args
 import pytest
 
 from weir.report import doubts, legend, numbers, render
-from weir.results.result import Counted, Drop, LeftOut, Result, Throughput, Trial
+from weir.results.result import Ceiling, Counted, Drop, LeftOut, Result, Throughput, Trial
 from weir.results.rounds import UNDER_WAY, UNFINISHED
 
 from .disturbed import disturbed, found, trial
@@ -53,6 +53,18 @@ def test_a_rate_at_which_confirming_trials_lost_far_more_than_the_goal_says_so()
         f"direct PVP, frame 64: NDR found, but trials that were to confirm it lost {numbers.share(0.071)}"
     ]
     one.loss_ratio = 0.005
+    assert of(made, "note") == []
+
+
+def test_a_rate_far_above_what_the_tester_did_alone_says_that_the_tester_was_measured_too_low() -> None:
+    made = carrying(1.0)
+    case = made.setups[0].cases[0]
+    case.ceiling = Ceiling(max_pps=0.9e6, latency_floor_us=1, timestamp_resolution_ns=1, limited_by="sending")
+    assert of(made, "note") == [
+        "direct PVP, frame 64: NDR found above the 0.900 Mpps that the tester did alone: that was measured "
+        "too low on a disturbed machine, and T says nothing of this rate"
+    ]
+    case.ceiling.max_pps = 0.95e6
     assert of(made, "note") == []
 
 

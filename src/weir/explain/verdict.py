@@ -37,7 +37,6 @@ THROTTLED_SHARE = 0.1
 """A core that sends and is full limits, unless a larger share of what it sent is lost elsewhere."""
 STALL_EXPLAINS = 0.5
 """Share of the lost packets that must have come during stalls for these to be the cause."""
-TESTER_BOUND = 0.9
 LINE_SHARE = 0.97
 LINE_RATES_BPS = tuple(gbps * 1e9 for gbps in (1, 2.5, 5, 10, 25, 40, 50, 100, 200, 400))
 
@@ -263,9 +262,10 @@ def _without_loss(one: Analysis) -> Verdict:
     link = _link(one)
     if link is not None:
         return link
-    if one.ceiling is not None and one.offered_pps >= TESTER_BOUND * one.ceiling.max_pps:
+    alone = one.ceiling
+    if alone is not None and alone.near(one.offered_pps) and not alone.refuted_by(one.offered_pps):
         says = "All was carried, and the tester itself can hardly offer more."
-        ceiling = Evidence(what="tester alone", value=one.ceiling.max_pps, unit="pps", note="in loopback")
+        ceiling = Evidence(what="tester alone", value=alone.max_pps, unit="pps", note="in loopback")
         return Verdict(Limit(kind="tester", name="tester", sentence=says), (ceiling, *busy(one)))
     says = (
         f"Nothing yet: all of {one.offered_pps / 1e6:.3f} Mpps was carried, the highest load with a ledger."

@@ -15,11 +15,11 @@ from weir.measure.counting import Watched
 from weir.measure.one_case import Event, PhaseStarted, TrialFinished
 from weir.measure.tester import ANNOUNCE_FRAMES, Tester, Traffic, no_counters, resolution_ns
 from weir.measure.trial import Outcome, TrialRunner
+from weir.results.case import CEILING_STEP
 from weir.results.result import Ceiling, Trial
 
 # A ceiling is a rate that the tester reaches within this loss, so that one stall does not decide it.
 LOSS_RATIO_MAX = 0.001
-STEP = 0.93  # from one rate tried to the next lower one
 STEPS = 12
 LIGHT_SHARE = 0.1
 CLEAR_SHARE = 0.01  # of missing packets that a stall of the host does not explain
@@ -81,7 +81,7 @@ def _ceiling(runner: TrialRunner, tester: Tester, duration_s: float) -> Ceiling 
                 timestamp_resolution_ns=resolution_ns(tester.ledger(), runner.traffic.streams),
                 limited_by=f"The tester's own {limited_by}, in loopback without a system under test.",
             )
-        rate_pps *= STEP
+        rate_pps *= CEILING_STEP
     return None
 
 

@@ -14,9 +14,6 @@ from weir.results.result import Ceiling, Throughput
 if TYPE_CHECKING:
     from weir.measure.search import GoalResult
 
-# A result this close to what the tester alone can do says little about the system under test.
-TESTER_BOUND_SHARE = 0.9
-
 
 class Answer(Protocol):
     """What one search, or one round of searches, says."""
@@ -105,8 +102,7 @@ def throughput(
     open_above = not capped and any(one.upper_pps is None for one in good)
     bound = open_above or any(one.tester_limited for one in good)
     if ceiling is not None:
-        near = load_pps >= TESTER_BOUND_SHARE * ceiling.max_pps
-        bound = near or open_above or (bound and not shares_cores)
+        bound = ceiling.near(load_pps) or open_above or (bound and not shares_cores)
     return Throughput(
         goal=goal.name,
         goal_loss_ratio=goal.loss_ratio,

@@ -165,6 +165,14 @@ def _of(found: Throughput, case: Case) -> Iterator[tuple[Kind, str, str]]:
         )
         few = f"another round: {said}" if said else "the others found none"
         yield "R", f"found, but by one of {found.searches} searches alone ({few})", few
+    if case.ceiling is not None and case.ceiling.refuted_by(found.load_pps):
+        alone = numbers.mpps(case.ceiling.max_pps)
+        yield (
+            "note",
+            f"found above the {alone} Mpps that the tester did alone: that was measured too low on a "
+            "disturbed machine, and T says nothing of this rate",
+            f"{rates.mpps(found)} Mpps, above the tester's own {alone}",
+        )
     if found.unsteady:
         yield (
             "U",

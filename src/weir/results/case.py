@@ -15,6 +15,11 @@ from weir.results.soak import Soak
 from weir.results.throughput import Throughput
 from weir.results.trial import Trial
 
+TESTER_BOUND_SHARE = 0.9
+"""Of what the tester alone can do: a result above it says little about the system under test."""
+CEILING_STEP = 0.93
+"""From one rate that the tester alone did not do to the next lower one that is tried."""
+
 
 class Ceiling(Record):
     """The tester alone, in loopback over the same kind of port."""
@@ -27,6 +32,15 @@ class Ceiling(Record):
     """Smallest difference that a timestamp can show."""
     limited_by: str
     """A sentence: what stops it."""
+
+    def near(self, pps: float) -> bool:
+        """Whether it may be the ceiling that bounds this rate."""
+        return pps >= TESTER_BOUND_SHARE * self.max_pps
+
+    def refuted_by(self, carried_pps: float | None) -> bool:
+        """Whether the tester has done more beside a system under test than the step above the ceiling, which
+        it did not do alone: what measured the ceiling was disturbed."""
+        return carried_pps is not None and carried_pps > self.max_pps / CEILING_STEP
 
 
 class DelayPoint(Record):

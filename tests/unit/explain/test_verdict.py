@@ -116,6 +116,8 @@ def test_the_tester_where_it_nears_what_it_can_do_alone() -> None:
     )
     areas = [*the_tester(), area("f1", HALF, NAT), area("f2", 0.2, ACL)]
     assert verdict(explained(trial(areas), ceiling=alone)) == ("tester", "tester")
+    far_below = alone.model_copy(update={"max_pps": OFFERED / 1.1})
+    assert verdict(explained(trial(areas), ceiling=far_below)) == ("nothing", "nothing")
 
 
 def test_the_function_where_it_takes_most_of_the_core_that_it_shares_with_the_tester() -> None:

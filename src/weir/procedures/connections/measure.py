@@ -23,6 +23,7 @@ from weir.measure.search import GoalResult, search
 from weir.measure.tester import CoreWatch, SutCounters
 from weir.procedures.connections.trial import PACED, ConnectionRunner
 from weir.protocol.client import DataPlaneClient
+from weir.results.case import TESTER_BOUND_SHARE
 from weir.results.connections import Connections, ConnectionsFound, ConnectionTrial
 
 UNITS: dict[ConnectionGoal, str] = {
@@ -33,8 +34,6 @@ UNITS: dict[ConnectionGoal, str] = {
 }
 INITIAL_SHARE = 0.25
 """Of a trial: what the search looks for the region with."""
-TESTER_BOUND_SHARE = 0.9
-"""Of what the tester can do: with more found, it may be the limit."""
 LOWEST = 100.0
 """New connections a second that a tester, or a chain, is tried with first."""
 PROBE_S = 0.3
