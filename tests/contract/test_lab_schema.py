@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 from ruamel.yaml import YAML
 
-from weir.base.record import as_text
+from tools.docs.generated import as_text
 from weir.lab.of_tenants import has_tenants
 from weir.lab.overlay import lab_schema
 

@@ -8,11 +8,12 @@ weir-dp, so that the pages can be made without it.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from tools.docs import cli_page, dataplane_pages, kernel_vnf_page, regime_page, schema_page
 from tools.docs import dataplane_schema as protocol
-from weir.base.record import as_text
 from weir.cli.main import app
 from weir.host import diagnosis
 from weir.lab import fleet_load, sut, tenants_load
@@ -134,6 +135,11 @@ TREND_INTRO = """\
 What `weir trend --json` prints. Units are in the names. How steps are told from noise:
 [watch a lab](../how-to/watch-a-lab.md). JSON Schema:
 [schema/trend.schema.json](../../schema/trend.schema.json)."""
+
+
+def as_text(schema: Mapping[str, Any]) -> str:
+    """Indented, with a final newline."""
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 
 def files(root: Path) -> dict[str, str]:

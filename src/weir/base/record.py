@@ -12,7 +12,7 @@ import hashlib
 import inspect
 import itertools
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from textwrap import dedent
 from typing import Any
 
@@ -110,8 +110,3 @@ def spec_sha256(spec: BaseModel) -> str:
     """The same for files that are the same when all defaults are filled in, and for no others."""
     text = json.dumps(spec.model_dump(mode="json"), sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def as_text(schema: Mapping[str, Any]) -> str:
-    """Indented, with a final newline."""
-    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"

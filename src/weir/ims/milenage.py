@@ -8,7 +8,7 @@ from functools import cached_property
 
 from weir.ims.aes import BLOCK_BYTES, Aes128
 
-SQN_BYTES, AMF_BYTES = 6, 2
+SQN_BYTES = 6
 _C1, _C2, _C3, _C4, _C5 = (bytes(15) + bytes([value]) for value in (0, 1, 2, 4, 8))
 _R1, _R2, _R3, _R4, _R5 = (bits // 8 for bits in (64, 0, 32, 64, 96))
 

@@ -72,12 +72,6 @@ class Campaign:
     """All its runs have."""
 
 
-def part_of_campaign(result: Result) -> str | None:
-    """The id of the campaign over several hosts that a run is of; None: of none."""
-    campaign = result.campaign
-    return campaign.shared.id if campaign is not None and campaign.shared is not None else None
-
-
 def campaign(runs: Sequence[Result]) -> Campaign:
     """Of all its runs, of which there is one at least, the oldest first."""
     first = runs[0].campaign

@@ -17,7 +17,7 @@ from tests.waiting_hosts.host import WEIR, WaitingHost
 from tests.waiting_hosts.in_process import WaitingHosts
 from weir.cli.main import app
 from weir.procedures.across_hosts import AcrossHosts
-from weir.report.hosts import campaign, part_of_campaign
+from weir.report.hosts import campaign
 from weir.store.store import Store
 
 OVS, BRIDGE = ("ovs", "PVP"), ("bridge", "PVP")
@@ -119,5 +119,5 @@ def test_runs_of_a_store_of_before_are_known_by_their_documents(place: Path) -> 
     with Store(place) as store:
         runs = store.runs_of_campaign(CAMPAIGN)
         assert [run.id[:2] for run in runs] == ["a-", "b-"]
-        assert {part_of_campaign(run) for run in runs} == {CAMPAIGN}
-        assert part_of_campaign(store.load(ALONE)) is None
+        shared = [run.campaign and run.campaign.shared for run in (*runs, store.load(ALONE))]
+        assert [one and one.id for one in shared] == [CAMPAIGN, CAMPAIGN, None]

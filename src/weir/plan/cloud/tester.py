@@ -26,7 +26,7 @@ from weir.protocol.traffic import FlowConfig, StreamConfig, Template, TrafficCon
 
 RECEIVER = OUTSIDE
 """weir-dp's port there; its other ports have the names of the tenants' hosts."""
-FIRST_PORT, LAST_PORT = 1024, 32767
+FIRST_PORT = 1024
 
 
 def tester_steps(topology: CloudTopology) -> Iterator[Step]:
