@@ -20,7 +20,7 @@ from .replay import Dropped, Forwarded, Outcome, Replay
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="makes a network namespace: run as root")
 
 N3, SERVER, UE = "192.0.2.1", "203.0.113.9", messages.UE
-ACCEPTED, SESSION_NOT_FOUND = 1, 65
+ACCEPTED, SESSION_NOT_FOUND, NO_ESTABLISHED_ASSOCIATION = 1, 65, 72
 
 
 def up(chain: Replay, teid: int) -> Outcome:
@@ -87,18 +87,18 @@ def test_gates_and_rates_of_a_qer_hold_back_each_its_direction(netns: str, chain
         assert down(chain) == "gate_closed"
 
 
-def test_who_is_not_associated_is_ignored_and_counted(netns: str, chain: Replay) -> None:
+def test_who_is_not_associated_is_refused_with_cause_72(netns: str, chain: Replay) -> None:
     with ControlPlane(netns) as smf, ControlPlane(netns, "127.0.0.10") as stranger:
-        assert stranger.quiet(messages.of_session(0, 90, open_session()))
+        its_seid = element(open_session(), pfcp.IE_FSEID).seid
+        answer = stranger.ask(0, open_session())
+        assert (cause(answer), answer.seid) == (NO_ESTABLISHED_ASSOCIATION, its_seid)
         smf.associate()
-        answer = smf.ask(0, open_session())
-        seid = element(answer, pfcp.IE_FSEID).seid
-        assert stranger.quiet(
-            messages.of_session(seid, 91, messages.handover()),
-            messages.of_session(seid, 92, pfcp.PFCPSessionDeletionRequest()),
-        )
+        seid = element(smf.ask(0, open_session()), pfcp.IE_FSEID).seid
+        for asked in (messages.handover(), pfcp.PFCPSessionDeletionRequest()):
+            answer = stranger.ask(seid, asked)
+            assert (cause(answer), answer.seid) == (NO_ESTABLISHED_ASSOCIATION, 0)
         assert down(chain) == (messages.GNB, 77)
-    assert counts(chain, "not_associated", "associations") == (3, 1)
+    assert counts(chain, "refused_no_established_association", "refused", "associations") == (3, 3, 1)
 
 
 def test_what_is_replayed_is_answered_as_before_and_not_done_again(netns: str, chain: Replay) -> None:

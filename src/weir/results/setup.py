@@ -61,7 +61,8 @@ class N4Figures(Record):
     repeated: int
     """Requests answered as before, and not done again."""
     not_associated: int
-    """Ignored, since their sender has no association."""
+    """Responses, ignored since their sender has no association; requests of such are refused (those of older
+    results were ignored, and are in here)."""
     malformed: int
     """Ignored, since they are no requests that are known here, or not all there."""
 

@@ -145,16 +145,18 @@ begin_response(struct pfcp_writer *response, const struct pfcp_request *request,
 }
 
 static void
-take_node_request(struct pfcp_agent *agent, struct pfcp_peer from,
+take_node_request(struct pfcp_agent *agent, struct pfcp_peer from, uint8_t association,
 		  const struct pfcp_request *request, struct pfcp_fault *fault,
 		  struct pfcp_writer *response)
 {
 	begin_response(response, request, NULL);
+	if (request->message == PFCP_ASSOCIATION_RELEASE_REQUEST && association == PFCP_NOBODY)
+		pfcp_fails(fault, PFCP_NO_ASSOCIATION, 0);
 	if (fault->cause == PFCP_ACCEPTED) {
 		if (request->message == PFCP_ASSOCIATION_SETUP_REQUEST)
 			pfcp_associate(agent, from, request, fault);
 		else if (request->message == PFCP_ASSOCIATION_RELEASE_REQUEST)
-			pfcp_dissociate(agent, pfcp_association_of(agent, from));
+			pfcp_dissociate(agent, association);
 	}
 	if (request->message != PFCP_HEARTBEAT_REQUEST) {
 		put_node_id(response, agent->node_ip);
@@ -177,8 +179,11 @@ take_session_request(struct pfcp_agent *agent, uint8_t association,
 	uint64_t cp_seid = session != NULL ? session->cp_seid : request->cp_seid;
 
 	agent->told.count = 0;
-	if (!establishes && session == NULL) {
+	if (!establishes && session == NULL)
 		cp_seid = 0; /* clause 7.2.2.4.2 */
+	if (association == PFCP_NOBODY) {
+		pfcp_fails(fault, PFCP_NO_ASSOCIATION, 0);
+	} else if (!establishes && session == NULL) {
 		pfcp_fails(fault, PFCP_SESSION_NOT_FOUND, 0);
 	} else if (fault->cause == PFCP_ACCEPTED) {
 		if (establishes)
@@ -234,6 +239,13 @@ has_begun_anew(const struct pfcp_agent *agent, uint8_t association,
 	       agent->associations[association].recovery_time_s != request->recovery_time_s;
 }
 
+static bool
+keeps_response(const struct pfcp_request *request, uint8_t association)
+{
+	return request->message == PFCP_ASSOCIATION_SETUP_REQUEST ||
+	       (request->message != PFCP_HEARTBEAT_REQUEST && association != PFCP_NOBODY);
+}
+
 const struct pfcp_writer *
 pfcp_agent_take(struct pfcp_agent *agent, struct pfcp_peer from, struct pfcp_span message)
 {
@@ -271,20 +283,16 @@ pfcp_agent_take(struct pfcp_agent *agent, struct pfcp_peer from, struct pfcp_spa
 		agent->counts.repeated++;
 		return before;
 	}
-	if (association == PFCP_NOBODY && request.message != PFCP_HEARTBEAT_REQUEST &&
-	    request.message != PFCP_ASSOCIATION_SETUP_REQUEST) {
-		agent->counts.not_associated++;
-		return NULL;
-	}
 	if (request.message == PFCP_ASSOCIATION_SETUP_REQUEST ||
 	    request.message == PFCP_ASSOCIATION_RELEASE_REQUEST)
 		pfcp_replies_forget(agent->replies, from.ip);
-	/* Heartbeats can come from anybody, and do nothing that must not be done twice. */
-	response = request.message != PFCP_HEARTBEAT_REQUEST
+	/* What nothing is done for may be answered twice: heartbeats, and strangers, who are to
+	 * take no room from others. */
+	response = keeps_response(&request, association)
 			   ? pfcp_replies_add(agent->replies, from, &request)
 			   : &agent->not_kept;
 	if (request.message < PFCP_SESSION_ESTABLISHMENT_REQUEST)
-		take_node_request(agent, from, &request, &fault, response);
+		take_node_request(agent, from, association, &request, &fault, response);
 	else
 		take_session_request(agent, association, &request, &fault, response);
 	count(&agent->counts, fault.cause);

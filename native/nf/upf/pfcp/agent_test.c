@@ -74,21 +74,23 @@ a_session_is_set_up_handed_over_held_back_and_deleted(void **state)
 }
 
 static void
-who_is_not_associated_is_ignored_and_counted(void **state)
+who_is_not_associated_is_refused_with_cause_72(void **state)
 {
 	(void)state;
 	start_agent("100");
-	assert_int_equal(tell(SMF, SPAN(establishment)), 0);
+	assert_int_equal(tell(SMF, SPAN(establishment)), PFCP_NO_ASSOCIATION);
 	associate();
-	assert_int_equal(tell(STRANGER, SPAN(establishment)), 0);
-	assert_int_equal(tell(STRANGER, SPAN(association_release)), 0);
-	assert_int_equal(pfcp_agent_counts(agent)->not_associated, 3);
+	assert_int_equal(tell(STRANGER, SPAN(establishment)), PFCP_NO_ASSOCIATION);
+	assert_int_equal(tell(STRANGER, SPAN(association_release)), PFCP_NO_ASSOCIATION);
+	assert_int_equal(pfcp_agent_counts(agent)->refused_by[PFCP_NO_ASSOCIATION], 3);
+	assert_int_equal(pfcp_agent_counts(agent)->not_associated, 0);
 	assert_int_equal(tell(SMF, SPAN(establishment)), PFCP_ACCEPTED);
-	assert_int_equal(tell(STRANGER, numbered(SPAN(handover), given_seid(), 30)), 0);
+	assert_int_equal(tell(STRANGER, numbered(SPAN(handover), given_seid(), 30)),
+			 PFCP_NO_ASSOCIATION);
 	assert_int_equal(session_of_ue()->tunnel.to_ip, inet_addr("192.0.2.7"));
 	assert_int_equal(tell(SMF, SPAN(association_release)), PFCP_ACCEPTED);
 	assert_int_equal(function->live, 0);
-	assert_int_equal(tell(SMF, numbered(SPAN(establishment), 0, 31)), 0);
+	assert_int_equal(tell(SMF, numbered(SPAN(establishment), 0, 31)), PFCP_NO_ASSOCIATION);
 	assert_int_equal(pfcp_agent_associations(agent), 0);
 }
 
@@ -301,7 +303,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_session_is_set_up_handed_over_held_back_and_deleted),
-		cmocka_unit_test(who_is_not_associated_is_ignored_and_counted),
+		cmocka_unit_test(who_is_not_associated_is_refused_with_cause_72),
 		cmocka_unit_test(a_session_is_changed_by_its_own_control_plane_function_alone),
 		cmocka_unit_test(what_comes_again_is_answered_as_before_and_not_done_again),
 		cmocka_unit_test(a_node_that_begins_anew_has_no_sessions),

@@ -240,6 +240,7 @@ static const struct {
 	{PFCP_INVALID_LENGTH, "n4_refused_invalid_length"},
 	{PFCP_MANDATORY_IE_INCORRECT, "n4_refused_mandatory_ie_incorrect"},
 	{PFCP_INVALID_F_TEID_ALLOCATION, "n4_refused_invalid_f_teid_allocation"},
+	{PFCP_NO_ASSOCIATION, "n4_refused_no_established_association"},
 	{PFCP_RULE_FAILURE, "n4_refused_rule_failure"},
 	{PFCP_NO_RESOURCES, "n4_refused_no_resources"},
 	{PFCP_SERVICE_NOT_SUPPORTED, "n4_refused_service_not_supported"},

@@ -29,7 +29,7 @@ struct pfcp_counts {
 	uint64_t refused_by[PFCP_CAUSES];
 	uint64_t other_version;	 /* of `refused` */
 	uint64_t repeated;	 /* answered as before */
-	uint64_t not_associated; /* ignored */
+	uint64_t not_associated; /* responses of strangers: ignored */
 	uint64_t reports;	 /* that were sent, some of them again and again */
 	uint64_t reports_repeated, reports_unanswered, reports_accepted, reports_refused;
 	uint64_t malformed; /* ignored: none that is known here, or not all there */
