@@ -54,7 +54,7 @@ def _found(summary: RunSummary, result: Result, campaign: Campaign | None) -> di
         "started_at": result.started_at,
         "finished_at": result.finished_at,
         "ended": summary.ended or "finished",
-        "kind": "quick" if result.quick else "full",
+        "kind": "soak" if summary.intervals else "quick" if result.quick else "full",
         "weir": summary.weir,
         "spec_sha256": result.spec_sha256,
         "tags": list(summary.tags),
@@ -99,6 +99,7 @@ def _case(setup: Setup, case: Case, problem: str | None) -> dict[str, Any]:
         "rates_pps": {one.goal: one.load_pps for one in case.throughput},
         "trials": dict(Counter(trial.purpose for trial in trials)),
         "invalid_trials": sum(not trial.valid for trial in trials),
+        "intervals": len(case.soak.intervals) if case.soak is not None else 0,
         "problem": problem,
     }
 
@@ -120,7 +121,9 @@ def _text(found: dict[str, Any]) -> str:
         ),
     ]
     for case in found["cases"]:
-        trials = ", ".join(f"{count} {purpose}" for purpose, count in case["trials"].items()) or "no trials"
+        trials = ", ".join(f"{count} {purpose}" for purpose, count in case["trials"].items())
+        if case["intervals"]:
+            trials = counted(case["intervals"], "interval")
         rates = ", ".join(
             f"{goal} {'irregular' if rate is None else f'{rate / 1e6:.3f} Mpps'}"
             for goal, rate in case["rates_pps"].items()

@@ -166,7 +166,8 @@ def _disturbed(counted: Counting, wanted_s: float, lasted_s: float) -> list[Faul
             )
         ]
     by = slices.takers(counted.left_out, lasted_s * US_PER_S)
-    undisturbed = f"Only {seconds:.3f} of {lasted_s:.3f} s were undisturbed ({wanted_s:.3f} s are asked for)"
+    enough_s = ENOUGH_SHARE * wanted_s
+    undisturbed = f"Only {seconds:.3f} of {lasted_s:.3f} s were undisturbed ({enough_s:.3f} s would do)"
     if not by:
         return [Fault("host", f"{undisturbed}, and nothing says who had the cores: end what else runs.")]
     (core, most), had = max(by.items(), key=lambda item: item[1].us)

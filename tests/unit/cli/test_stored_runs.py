@@ -80,6 +80,9 @@ def test_a_soak_is_listed_as_one_with_its_intervals(store: str) -> None:
     assert "intervals" in newest
     runs = json.loads(said("ls", "--json", "--limit", "2", store=store))
     assert [(one["intervals"], one["trials"] > 0) for one in runs] == [(3, False), (0, True)]
+    shown = said("show", "soak-1", store=store).splitlines()
+    assert shown[0].startswith("soak-1: soak run of switching")
+    assert shown[-1].endswith(" 64: 3 intervals")
 
 
 def test_a_run_that_its_budget_ended_is_marked_by_how_much_it_left_out(store: str) -> None:

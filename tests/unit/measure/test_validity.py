@@ -48,8 +48,8 @@ def said(*by: tuple[str, float]) -> str:
 def test_threads_of_one_program_are_one_and_who_had_most_is_named(
     by: list[tuple[str, float]], who: str
 ) -> None:
-    assert f"(0.500 s are asked for): {who}" in said(*by)
+    assert f"(0.350 s would do): {who}" in said(*by)
 
 
 def test_where_nobody_is_known_to_have_had_a_core_nobody_is_named() -> None:
-    assert said().endswith("(0.500 s are asked for), and nothing says who had the cores: end what else runs.")
+    assert said().endswith("(0.350 s would do), and nothing says who had the cores: end what else runs.")

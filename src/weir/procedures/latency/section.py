@@ -79,7 +79,7 @@ def _judgement(result: Result) -> Iterator[RenderableType]:
     if not every:
         return
     out = blocks.table(f"\nService level: {level([verdict for *_, verdict in every])}")
-    out.add_column("Technology, chain, frame", overflow="fold", max_width=22)
+    out.add_column(f"{summary.way_title(result)}, chain, frame", overflow="fold", max_width=22)
     for name in ("Limit on", "Load"):
         out.add_column(name, overflow="fold", max_width=14)
     for name in ("found", "limit", "used"):

@@ -143,7 +143,7 @@ def delay_table(result: Result) -> PlainTable | None:
         ]
         for row in delay_rows(result)
     ]
-    head = ("technology", "chain", "frame", "load", *(f"{name}, µs" for name in HEAD))
+    head = (summary.way_title(result).lower(), "chain", "frame", "load", *(f"{name}, µs" for name in HEAD))
     return PlainTable("Delay at given loads", head, lines, 4, MEANING) if lines else None
 
 
@@ -154,7 +154,8 @@ def verdict_table(result: Result) -> PlainTable | None:
         [setup.name, setup.chain, summary.frame_label(case.frame), *verdict_cells(verdict)]
         for setup, case, verdict in every
     ]
-    head = ("technology", "chain", "frame", "limit on", "load", "found", "limit", "used", "verdict")
+    way = summary.way_title(result).lower()
+    head = (way, "chain", "frame", "limit on", "load", "found", "limit", "used", "verdict")
     why = dict.fromkeys(verdict.why for *_, verdict in every if verdict.why is not None)
     note = f"Not judged: {' '.join(why)}" if why else ""
     return PlainTable("Service level", head, lines, 5, note) if lines else None

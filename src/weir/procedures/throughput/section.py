@@ -75,7 +75,7 @@ def csv(result: Result) -> CsvTable:
 def plain_tables(result: Result) -> Iterator[PlainTable]:
     """One a chain: a row for each frame size, technology and goal."""
     ratios = summary.compares(result)
-    head = ("frame", "technology", "goal", "flags", "Mpps", "min–max", "Gbit/s")
+    head = ("frame", summary.way_title(result).lower(), "goal", "flags", "Mpps", "min–max", "Gbit/s")
     for chain in summary.chains(result):
         lines = []
         for frame in summary.frames(result, chain):
