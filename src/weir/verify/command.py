@@ -140,9 +140,10 @@ def _listing(planned: dict[str, Any]) -> Iterator[str]:
     for suite in planned["suites"]:
         yield f"{suite['name']}: {suite['title']}"
         yield from (f"  needs {one}" for one in suite["needs"])
+        width = max((len(case["name"]) for case in suite["cases"]), default=0)
         for case in suite["cases"]:
             lacks = case["lacks"]
-            yield f"  {case['name']:<18} {f'skipped: {lacks}' if lacks is not None else case['title']}"
+            yield f"  {case['name']:<{width}}  {f'skipped: {lacks}' if lacks is not None else case['title']}"
     yield "nothing was run"
 
 

@@ -173,8 +173,8 @@ def test_a_dry_run_says_what_would_be_skipped(tmp_path: Path) -> None:
     text = f"weir: 1\nname: some\nsuites: performance\n{keys}\n"
     (tmp_path / "sut.yml").write_text(text)
     said = CliRunner().invoke(app, ["verify", str(tmp_path), "--dry-run"]).output
-    assert "pvp_generic        an instance (generic) carries traffic" in said
-    assert "pvp_pinned         skipped: Weir's own cloud has no pinned: its instances are namespaces" in said
+    assert "pvp_generic  an instance (generic) carries traffic" in said
+    assert "pvp_pinned   skipped: Weir's own cloud has no pinned: its instances are namespaces" in said
     assert "nothing was run" in said
 
 

@@ -10,7 +10,7 @@ from weir.lab.application import Application
 from weir.lab.sut import SutFile
 from weir.results.scenario import ScenarioLoad
 from weir.verify.case import Case, NotSoError, Running, Suite
-from weir.verify.driver import CannotRunError, Driver, ScenarioDriver, ScenarioWanted
+from weir.verify.driver import Driver, ScenarioDriver, ScenarioWanted
 from weir.verify.sanity import counterparts
 from weir.verify.sanity.table import SCENARIOS, Scenario
 from weir.verify.sanity.times import ITERATION, load
@@ -30,9 +30,7 @@ def done(run: Running, wanted: ScenarioWanted) -> None:
         with run.scenario(wanted) as found:
             run.scenario_load = load(found, wanted)
     else:
-        counterpart = counterparts.COUNTERPARTS.get(wanted.name)
-        if counterpart is None:
-            raise CannotRunError("it has no counterpart in a cloud without an API")
+        counterpart = counterparts.COUNTERPARTS[wanted.name]  # or the case lacks it
         run.scenario_load = load(counterparts.iterations(run, counterpart, wanted), wanted)
     judge(run.scenario_load)
 
@@ -50,6 +48,13 @@ def judge(found: ScenarioLoad) -> None:
     limit_s, longest_s = found.time_limit_s, whole.max_s
     if limit_s is not None and longest_s is not None and longest_s > limit_s:
         raise NotSoError(f"an iteration took {longest_s:.1f} s, and may take {limit_s:g} s")
+
+
+def lacks(driver: Driver, *, scenario: str) -> str | None:
+    """Why a cloud without an API cannot be asked for it; None: it can."""
+    if isinstance(driver, ScenarioDriver) or scenario in counterparts.COUNTERPARTS:
+        return None
+    return "it has no counterpart in a cloud without an API"
 
 
 def wanted(scenario: Scenario, sut: SutFile) -> ScenarioWanted:
@@ -71,7 +76,10 @@ def wanted(scenario: Scenario, sut: SutFile) -> ScenarioWanted:
 
 def cases(sut: SutFile) -> tuple[Case, ...]:
     """One for each scenario."""
-    return tuple(Case(one.name, one.title, partial(done, wanted=wanted(one, sut))) for one in SCENARIOS)
+    return tuple(
+        Case(one.name, one.title, partial(done, wanted=wanted(one, sut)), partial(lacks, scenario=one.name))
+        for one in SCENARIOS
+    )
 
 
 SUITE = Suite(

@@ -33,6 +33,11 @@ def test_eleven_of_56_are_done_and_the_others_say_why_they_are_not() -> None:
     assert cloud.standing == 0
 
 
+def test_which_have_none_is_known_before_a_run() -> None:
+    cases = SUITES["sanity"].of(SutFile.model_validate({"weir": 1, "name": "made"})).cases
+    assert {one.name for one in cases if one.lacks(MadeCloud()) is None} == set(COUNTERPARTS)
+
+
 def test_each_is_done_as_often_as_asked_and_taking_it_down_is_a_part_where_it_is_one() -> None:
     found = done(MadeCloud(says="inet 10.0.0.3/24"), sanity={"iterations": 3})
     load = found[ROUTERS].scenario
