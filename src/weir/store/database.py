@@ -221,13 +221,16 @@ class Database:
 
     def _reached(self) -> None:
         """Waits for a server that is away for a moment, as long as nothing of the session is done."""
-        deadline = time.monotonic() + AWAY_S
+        deadline, said = time.monotonic() + AWAY_S, False
         while True:
             try:
                 self._engine.connect().close()
             except OperationalError:
                 if time.monotonic() >= deadline:
                     raise
+                if not said:
+                    print(f"weir: {self.name}: away; waiting up to {AWAY_S:g} s for it", file=sys.stderr)
+                    said = True
                 time.sleep(_LOOK_S)
             else:
                 return

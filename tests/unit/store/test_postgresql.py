@@ -156,7 +156,9 @@ def test_a_server_that_is_not_there_is_a_clear_error() -> None:
     assert "secret" not in str(refused.value)
 
 
-def test_a_server_that_is_away_for_a_moment_is_waited_for(place: str) -> None:
+def test_a_server_that_is_away_for_a_moment_is_waited_for_and_that_is_said_once(
+    place: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     home = Path(place.rpartition("=")[2])
     there, away = home / ".s.PGSQL.5432", home / "away"
     with Store(place) as store:
@@ -169,6 +171,7 @@ def test_a_server_that_is_away_for_a_moment_is_waited_for(place: str) -> None:
         threading.Timer(1.0, lambda: away.rename(there)).start()
         store.add_trial(number, "64", 64.0, trial(1))
         assert store.load("away-1").setups[0].cases[0].trials
+    assert capsys.readouterr().err == f"weir: {store.name}: away; waiting up to 20 s for it\n"
 
 
 def test_a_server_that_ends_in_the_middle_of_a_run_ends_it_with_that_reason(
