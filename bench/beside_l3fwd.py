@@ -102,11 +102,18 @@ def alone_against_l3fwd(
     name: str, nf: str, options: Mapping[str, str], *, flows: int, to: tuple[str, int], target: float
 ) -> Line:
     """Ratio of cycles a packet of l3fwd to those of `nf`, without any port: so many flows are more packets
-    than a port's memory has room for. It asks more of `nf` than a port's cost beside both would."""
+    than a port's memory has room for. It asks more of `nf` than a port's cost beside both would. In the detail:
+    what the memory alone takes of whoever reads one, or two, cache lines a packet of tables for so many flows
+    (cache-lines-bench)."""
     contenders = [*_contender(nf, options), *_contender("l3fwd", L3FWD)]
     rounds = answers("stage-bench", flows, PAIRS_OF_MANY, *to, *contenders, memory_mb=MEMORY_OF_MOST_MB)
     taken = [(float(cycles[nf]), float(cycles["l3fwd"])) for cycles in rounds]
-    return line(name, taken, target=target, unit="cycles_a_packet", less_is_better=True)
+    found = line(name, taken, target=target, unit="cycles_a_packet", less_is_better=True)
+    memory = answers("cache-lines-bench", flows, PAIRS_OF_MANY, memory_mb=MEMORY_OF_MOST_MB)
+    found.detail["memory_alone_cycles_a_packet"] = {
+        lines: statistics.median(float(cycles[lines]) for cycles in memory) for lines in memory[0]
+    }
+    return found
 
 
 def begun_a_second(

@@ -35,6 +35,12 @@ def test_without_rounds_new_flows_a_second_are_measured() -> None:
     assert per_s["lb"] > 0
 
 
+def test_what_the_memory_alone_takes_is_measured_for_none_one_and_two_lines_a_packet() -> None:
+    rounds = printed("cache-lines-bench", [*EAL, "--", "4096", "2"])
+    assert [list(cycles) for cycles in rounds] == [["lines_0", "lines_1", "lines_2"]] * 2
+    assert all(each > 0 for cycles in rounds for each in cycles.values())
+
+
 def test_sets_of_two_sizes_are_built_and_looked_up_with_the_right_rules() -> None:
     rounds = printed("classifier-bench", [*EAL, "--", "acl", "400", "40", "2"])
     assert [one["disagreements"] for one in rounds] == [0, 0]
