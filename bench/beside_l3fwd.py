@@ -102,9 +102,9 @@ def alone_against_l3fwd(
     name: str, nf: str, options: Mapping[str, str], *, flows: int, to: tuple[str, int], target: float
 ) -> Line:
     """Ratio of cycles a packet of l3fwd to those of `nf`, without any port: so many flows are more packets
-    than a port's memory has room for. It asks more of `nf` than a port's cost beside both would. In the detail:
-    what the memory alone takes of whoever reads one, or two, cache lines a packet of tables for so many flows
-    (cache-lines-bench)."""
+    than a port's memory has room for. It asks more of `nf` than a port's cost beside both would. In the
+    detail: what the memory alone takes of whoever reads one, or two, cache lines a packet of tables for so
+    many flows (cache-lines-bench)."""
     contenders = [*_contender(nf, options), *_contender("l3fwd", L3FWD)]
     rounds = answers("stage-bench", flows, PAIRS_OF_MANY, *to, *contenders, memory_mb=MEMORY_OF_MOST_MB)
     taken = [(float(cycles[nf]), float(cycles["l3fwd"])) for cycles in rounds]
