@@ -124,6 +124,12 @@ BENCHES = {
         f"the same router of FastClick's elements{_ON_A_WIRE}",
         lambda: builds.named("FASTCLICK"),
     ),
+    "fastclick-wire-most": Bench(
+        "fastclick_wire_most",
+        "that router of FastClick's elements on a vhost-user wire; in ours' place testpmd io, which hands "
+        "packets back and does nothing else: at full load",
+        lambda: builds.named("FASTCLICK"),
+    ),
     "lb-64k": Bench("lb_64k", "l3fwd, 65,536 flows", _same),
     "lb-1m": Bench("lb_1m", "l3fwd, 1,048,576 flows", _same),
     "lb-10m": Bench("lb_10m", "l3fwd, 10,000,000 flows, functions alone, cycles a packet", _same),

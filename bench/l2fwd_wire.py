@@ -6,13 +6,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 
 from bench.data_plane import stream
-from bench.on_a_wire import CORE, Turn, compared, weir_system
+from bench.on_a_wire import Turn, compared, testpmd_system, weir_system
 from bench.pairs import Line
-from bench.testpmd import Testpmd
 from weir.protocol.configuration import StageConfig
 
 FLOWS = 1024
@@ -23,26 +21,11 @@ def _ours(devargs: str) -> AbstractContextManager[Turn]:
     return weir_system(StageConfig(nf="l2fwd", options={"mode": "mac-swap"}), devargs)
 
 
-@contextmanager
-def _testpmd(devargs: str) -> Iterator[Turn]:
-    with Testpmd("macswap", core=CORE, devargs=[devargs]) as testpmd:
-
-        @contextmanager
-        def turn() -> Iterator[None]:
-            testpmd.command("start")
-            try:
-                yield
-            finally:
-                testpmd.command("stop")
-
-        yield turn
-
-
 def run() -> list[Line]:
     """Ratios of packets a second: at full load, NDR and PDR."""
     return compared(
         "l2fwd-wire",
-        (_ours, _testpmd),
+        (_ours, testpmd_system("macswap")),
         lambda port: stream(port, frame_bytes=64, flows=FLOWS, to=port),
         target=TARGET,
     )

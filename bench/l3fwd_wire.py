@@ -31,7 +31,8 @@ def _prefixes() -> list[str]:
     return [f"{FIRST + index * ADDRESSES}/{PREFIX_BITS}" for index in range(ROUTES)]
 
 
-def _traffic(port: str) -> TrafficConfigure:
+def routed_traffic(port: str) -> TrafficConfigure:
+    """A packet to each address of the routes in turn, from and to that port."""
     (one,) = stream(port, frame_bytes=64, flows=1, to=port).streams
     template = one.template.model_copy(update={"dst_ip": str(FIRST)})
     flows = FlowConfig(count=ROUTES * ADDRESSES, vary=("dst_ip",))
@@ -53,10 +54,12 @@ def against(
 ) -> list[Line]:
     """Ratios of l3fwd to a router that is a DPDK program. `application`: its arguments, given a folder for
     its files, and the prefixes."""
-    return compared(name, (_ours, _peer(peer, binary, application)), _traffic, target=target)
+    return compared(name, (_ours, router(peer, binary, application)), routed_traffic, target=target)
 
 
-def _peer(name: str, binary: str, application: Callable[[Path, Iterable[str]], list[str]]) -> System:
+def router(name: str, binary: str, application: Callable[[Path, Iterable[str]], list[str]]) -> System:
+    """That program with the routes."""
+
     @contextmanager
     def system(devargs: str) -> Iterator[Turn]:
         with tempfile.TemporaryDirectory(prefix="weir-bench-") as folder:

@@ -26,6 +26,7 @@ from typing import Literal
 from bench.data_plane import MEMORY_MB, weir_dp
 from bench.hugepages import hugepages
 from bench.pairs import PAIRS, Line, SkipError, of_ratios
+from bench.testpmd import Testpmd
 from bench.undisturbed import OTHERS_SHARE_MAX, Onlookers, Pairs, onlookers, undisturbed_pairs
 from weir.lab.measure import Goal, Measure, TrialOptions
 from weir.measure.search import search
@@ -104,10 +105,36 @@ def weir_system(stage: StageConfig, devargs: str) -> Iterator[Turn]:
         yield turn
 
 
+def testpmd_system(mode: str) -> System:
+    """DPDK's testpmd in that forwarding mode."""
+
+    @contextmanager
+    def system(devargs: str) -> Iterator[Turn]:
+        with Testpmd(mode, core=CORE, devargs=[devargs]) as testpmd:
+
+            @contextmanager
+            def turn() -> Iterator[None]:
+                testpmd.command("start")
+                try:
+                    yield
+                finally:
+                    testpmd.command("stop")
+
+            yield turn
+
+    return system
+
+
 def compared(
-    name: str, systems: Sequence[System], traffic: Callable[[str], TrafficConfigure], *, target: float
+    name: str,
+    systems: Sequence[System],
+    traffic: Callable[[str], TrafficConfigure],
+    *,
+    target: float | None,
+    rounds: int = ROUNDS,
 ) -> list[Line]:
-    """Ratios of the first system to the second: at full load, NDR and PDR. `traffic`: from and to a port."""
+    """Ratios of the first system to the second: at full load, NDR and PDR. `traffic`: from and to a port.
+    `rounds`: of searches; 0: at full load alone."""
     with hugepages(len(systems) * MEMORY_MB + 2 * MEMORY_MB), ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="weir-bench-")))
         sockets = [folder / f"{index}.sock" for index in range(len(systems))]
@@ -132,7 +159,7 @@ def compared(
                 "time: end what runs beside, or take a machine that is quiet"
             )
         found = [Found([pair[index] for pair in full.taken]) for index in range(len(systems))]
-        for number in range(ROUNDS):
+        for number in range(rounds):
             order = range(len(systems)) if number % 2 == 0 else reversed(range(len(systems)))
             for index in order:
                 with turns[index]():
@@ -240,7 +267,7 @@ def _search(client: DataPlaneClient, port: str, config: TrafficConfigure, found:
 
 
 def _lines(
-    name: str, found: Sequence[Found], full: Pairs[Full], refused: str | None, target: float
+    name: str, found: Sequence[Found], full: Pairs[Full], refused: str | None, target: float | None
 ) -> Iterator[Line]:
     ours, peer = found
     besides: dict[str, object] = {
