@@ -83,14 +83,14 @@ class Progress:
     def event(self, event: Event) -> None:
         """An event of the measurement."""
         if isinstance(event, PhaseStarted):
-            self._show(f"{event.frame}: {event.phase} {event.step} of {event.steps}")
+            self._show(f"{frame_label(event.frame)}: {event.phase} {event.step} of {event.steps}")
         elif isinstance(event, TrialFinished):
             self._trials += 1
             self._case_trials += 1
             self._invalid += not event.trial.valid
             self._show(self._what)
         elif isinstance(event, GoalFound):
-            self._show(f"{event.frame}: {event.throughput.goal} {event.throughput.status}")
+            self._show(f"{frame_label(event.frame)}: {event.throughput.goal} {event.throughput.status}")
 
     def case(self, case: Case) -> None:
         """A finished case."""

@@ -164,7 +164,7 @@ class Campaign:
             for visited in order:
                 self._kept.judged_again(visited, list(visited.rounds))
             worse = [visited for visited in order if visited.worse()]
-            if not worse:
+            if not worse or time.monotonic() >= until:
                 return
             cases = sum(len(visited.worse()) for visited in worse)
             self._progress.say(f"{counted(cases, 'case')} again: the machine was in a worse state")

@@ -220,6 +220,17 @@ def test_in_a_log_a_case_that_takes_long_says_each_minute_where_it_is_and_what_o
     watched.progress.event(finished)
     assert watched.said().count("still at") == 2
     watched.finish()
+
+
+def test_a_mix_under_way_is_named_as_in_what_follows() -> None:
+    watched = Watched()
+    watched.progress.setup("PVP direct")
+    watched.now_s += 59.9
+    watched.progress.event(PhaseStarted("imix:aaaaaaaAAAAg:A=570", "latency", 1, 2))
+    watched.now_s += 0.2
+    watched.progress.event(trial_finished())
+    assert ", still at IMIX: latency 1 of 2" in watched.said()
+    watched.finish()
     watched.progress.setup("PVP direct")
     watched.now_s += 61
     watched.progress.event(PhaseStarted("1518", "warm-up"))
