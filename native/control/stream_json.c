@@ -119,6 +119,7 @@ static const struct weir_field flows_fields[] = {
 	{"zipf_s", WEIR_FIELD_READ, .read = read_exponent, INTO(config.zipf_s)},
 	{"seed", WEIR_FIELD_COUNT, .max = INT64_MAX, .default_value = 1, INTO(config.seed)},
 	{"vary", WEIR_FIELD_READ, .read = read_vary, INTO(config.vary)},
+	{"exchanged", WEIR_FIELD_BOOL, INTO(config.exchanged)},
 	{0},
 };
 

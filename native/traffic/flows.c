@@ -59,28 +59,30 @@ sum_up(const struct weir_stream_config *config, const struct weir_frame *frame,
 static void
 make_flow(const struct weir_stream_config *config, uint32_t i, struct weir_flow *flow)
 {
+	static const enum weir_vary in_order[][4] = {
+		{WEIR_VARY_SRC_IP, WEIR_VARY_DST_IP, WEIR_VARY_SRC_PORT, WEIR_VARY_DST_PORT},
+		/* That of the other direction. */
+		{WEIR_VARY_DST_IP, WEIR_VARY_SRC_IP, WEIR_VARY_DST_PORT, WEIR_VARY_SRC_PORT},
+	};
 	const struct weir_template *template = &config->template;
 	unsigned int last = template->ip_version == 4 ? 0 : 12;
+	uint32_t more[WEIR_VARY_DST_PORT + 1] = {0};
 	unsigned int field = 0;
 	uint32_t src, dst;
-	uint16_t src_port = template->src_port;
-	uint16_t dst_port = template->dst_port;
 
+	for (unsigned int j = 0; j < RTE_DIM(in_order[0]); j++) {
+		enum weir_vary varied = in_order[config->exchanged][j];
+
+		if (config->vary & varied)
+			more[varied] = digit(i, field++);
+	}
 	memcpy(&src, template->src_ip + last, 4);
 	memcpy(&dst, template->dst_ip + last, 4);
-	if (config->vary & WEIR_VARY_SRC_IP)
-		src = htonl(ntohl(src) + digit(i, field++));
-	if (config->vary & WEIR_VARY_DST_IP)
-		dst = htonl(ntohl(dst) + digit(i, field++));
-	if (config->vary & WEIR_VARY_SRC_PORT)
-		src_port += digit(i, field++);
-	if (config->vary & WEIR_VARY_DST_PORT)
-		dst_port += digit(i, field++);
 	*flow = (struct weir_flow){
-		.src_ip = src,
-		.dst_ip = dst,
-		.src_port = htons(src_port),
-		.dst_port = htons(dst_port),
+		.src_ip = htonl(ntohl(src) + more[WEIR_VARY_SRC_IP]),
+		.dst_ip = htonl(ntohl(dst) + more[WEIR_VARY_DST_IP]),
+		.src_port = htons(template->src_port + more[WEIR_VARY_SRC_PORT]),
+		.dst_port = htons(template->dst_port + more[WEIR_VARY_DST_PORT]),
 	};
 }
 

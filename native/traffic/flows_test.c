@@ -81,6 +81,44 @@ fields_that_are_not_varied_stay_as_in_the_template(void **state)
 	weir_flows_free(&flows);
 }
 
+/* The same four numbers, the other way round. */
+static void
+what_is_exchanged_answers_flow_by_flow_whichever_fields_are_varied(void **state)
+{
+	enum { FLOWS = 40009 };
+	struct weir_stream_config there = stream_of(template_of(false, false, false), 64);
+	struct weir_stream_config back = there;
+	struct weir_error error;
+
+	(void)state;
+	memcpy(back.template.src_ip, there.template.dst_ip, sizeof(back.template.src_ip));
+	memcpy(back.template.dst_ip, there.template.src_ip, sizeof(back.template.dst_ip));
+	back.template.src_port = there.template.dst_port;
+	back.template.dst_port = there.template.src_port;
+	back.exchanged = true;
+	for (unsigned int vary = 1; vary <= ALL; vary++) {
+		struct weir_flows questions, answers;
+
+		there.vary = vary;
+		back.vary = (vary & 5) << 1 | (vary & 10) >> 1;
+		there.flow_count = back.flow_count =
+			__builtin_popcount(vary) == 1 ? WEIR_FLOW_RADIX : FLOWS;
+		assert_int_equal(weir_flows_make(&there, &questions, &error), 0);
+		assert_int_equal(weir_flows_make(&back, &answers, &error), 0);
+		for (uint32_t i = 0; i < questions.count; i++) {
+			const struct weir_flow *question = &questions.flow[i];
+			const struct weir_flow *answer = &answers.flow[i];
+
+			assert_int_equal(answer->src_ip, question->dst_ip);
+			assert_int_equal(answer->dst_ip, question->src_ip);
+			assert_int_equal(answer->src_port, question->dst_port);
+			assert_int_equal(answer->dst_port, question->src_port);
+		}
+		weir_flows_free(&questions);
+		weir_flows_free(&answers);
+	}
+}
+
 static void
 more_flows_than_the_fields_can_tell_apart_are_refused(void **state)
 {
@@ -162,6 +200,8 @@ main(void)
 		cmocka_unit_test(every_choice_of_fields_gives_exactly_as_many_flows_as_asked_for),
 		cmocka_unit_test(a_million_flows_of_two_fields_are_a_million),
 		cmocka_unit_test(fields_that_are_not_varied_stay_as_in_the_template),
+		cmocka_unit_test(
+			what_is_exchanged_answers_flow_by_flow_whichever_fields_are_varied),
 		cmocka_unit_test(more_flows_than_the_fields_can_tell_apart_are_refused),
 		cmocka_unit_test(zipf_frequencies_follow_the_law),
 		cmocka_unit_test(the_seed_decides_the_order),

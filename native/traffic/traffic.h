@@ -89,6 +89,9 @@ struct weir_stream_config {
 	struct weir_template template;
 	uint32_t flow_count;
 	unsigned int vary; /* of enum weir_vary */
+	/* They answer the flows of a stream with the ends exchanged: what it varies is varied here
+	 * at the other end, alike. */
+	bool exchanged;
 	bool zipf;
 	double zipf_s;
 	uint64_t seed;

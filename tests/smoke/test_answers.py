@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Traffic both ways through address translation, of a lab that says nothing of it: the tester answers what it
-sees."""
+"""Traffic both ways: what runs back answers what the left end sends, flow by flow. Through address
+translation, of a lab that says nothing of it, the tester answers what it sees."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from weir import plan
 from weir.lab import Lab
 from weir.lab.function import FunctionOptions
 from weir.lab.lab import DEFAULT_FUNCTION
+from weir.lab.traffic import Flows, TupleField
 from weir.procedures.driver import planned, running
 from weir.results.result import Trial
 
@@ -57,6 +58,18 @@ def test_all_flows_come_through_weirs_nat_and_back(technology: str) -> None:
 def test_all_flows_come_through_linuxs_nat_and_back() -> None:
     lab = lab_of("linux-bridge", kind="kernel")
     assert_both_ways(trials_of(lab, 2, GENTLE_PPS, DURATION_S, drain_ms=DRAIN_MS))
+
+
+@pytest.mark.parametrize("vary", [("src_ip",), ("src_ip", "dst_ip", "src_port", "dst_port")])
+def test_a_firewall_that_lets_in_answers_alone_lets_in_all_that_runs_back(
+    vary: tuple[TupleField, ...],
+) -> None:
+    options = {"rule_list": "permit udp 198.18.0.0/16 any 198.19.0.0/16 any", "default": "deny"}
+    lab = lab_of("direct", nf="firewall", options=options)
+    traffic = lab.traffic.model_copy(update={"flows": Flows(count=100, vary=vary)})
+    lab = lab.model_copy(update={"traffic": traffic})
+    _, trial = trials_of(lab, 2, GENTLE_PPS, DURATION_S, drain_ms=DRAIN_MS)  # the first begins the sessions
+    assert_both_ways([trial])
 
 
 def test_a_result_says_that_the_tester_answered_translated_addresses() -> None:

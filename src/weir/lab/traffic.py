@@ -19,6 +19,13 @@ MAX_FLOWS = 1_000_000
 _ADDRESSES = {4: ("198.18.0.1", "198.19.0.1"), 6: ("2001:2:0:1::1", "2001:2:0:2::1")}
 IpVersion = Literal[4, 6]
 TupleField = Literal["src_ip", "dst_ip", "src_port", "dst_port"]
+EXCHANGED: dict[TupleField, TupleField] = {
+    "src_ip": "dst_ip",
+    "dst_ip": "src_ip",
+    "src_port": "dst_port",
+    "dst_port": "src_port",
+}
+"""What each field is in a packet that answers."""
 PciAddress = Annotated[
     str, Field(pattern=r"^[0-9a-fA-F]{4}:[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-7]$", examples=["0000:03:00.0"])
 ]
@@ -36,7 +43,8 @@ class Flows(LabSection):
         default=("src_ip", "dst_ip", "src_port", "dst_port"),
         min_length=1,
         max_length=4,
-        description="fields in which flows differ",
+        description="fields in which flows differ, as the left end sends them; what runs back answers them: "
+        "it differs in these, exchanged",
     )
 
 
@@ -58,6 +66,12 @@ class End(LabSection):
         "the right end what arrives there, where sources are translated",
     )
     to_port: L4Port | None = Field(default=None, description="likewise, the port")
+
+    def sent_to(self) -> tuple[TupleField, ...]:
+        """The fields of what it sends that `to_address` and `to_port` say."""
+        address: tuple[TupleField, ...] = ("dst_ip",) if self.to_address is not None else ()
+        port: tuple[TupleField, ...] = ("dst_port",) if self.to_port is not None else ()
+        return address + port
 
 
 class Traffic(LabSection):
@@ -130,6 +144,15 @@ class Traffic(LabSection):
         way = -1 if back else 1
         (source, other), (end, peer) = self.addresses()[::way], (self.left, self.right)[::way]
         return (source, end.port), (end.to_address or other, end.to_port or peer.port)
+
+    def varied(self, *, back: bool = False) -> tuple[TupleField, ...]:
+        """The fields in which flows of that direction differ. Whom an end sends to by `to_address` or
+        `to_port` stays; none: there is one flow."""
+        there = tuple(field for field in self.flows.vary if field not in self.left.sent_to())
+        if not back:
+            return there
+        answered = (EXCHANGED[field] for field in there)
+        return tuple(field for field in answered if field not in self.right.sent_to())
 
 
 class TesterOptions(LabSection):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is impossible about the captures, fields and connections of a lab, but for the files, which weir-dp
-reads."""
+"""What is impossible about the flows, fields, captures and connections of a lab, but for the files, which
+weir-dp reads."""
 
 from __future__ import annotations
 
@@ -20,9 +20,19 @@ _FRAMES: KeyPath = ("traffic", "frames")
 
 def traffic_complaints(lab: Lab) -> Iterator[Complaint]:
     """Of the whole lab."""
+    yield from _flows(lab)
     yield from _fields(lab)
     yield from _captures(lab)
     yield from _connections(lab)
+
+
+def _flows(lab: Lab) -> Iterator[Complaint]:
+    flows, left = lab.traffic.flows, ("traffic", "left")
+    if flows.count > 1 and not lab.traffic.varied():
+        message = f"is {', '.join(flows.vary)} alone, which is where the left end sends to, in every packet"
+        yield Complaint(
+            ("traffic", "flows", "vary"), message, "src_ip or src_port, or one flow", about=(left,)
+        )
 
 
 def _fields(lab: Lab) -> Iterator[Complaint]:

@@ -64,8 +64,12 @@ def prefixes(traffic: Traffic, version: Version) -> tuple[tuple[Prefix, ...], tu
     """
     fields = traffic.fields if traffic.ip == version else PacketFields()
     ranges = [
-        (min(said.addresses(), key=int), max(said.addresses(), key=int)) if said else _range(first, traffic)
-        for first, said in zip(ends(traffic, version), (fields.src_ip, fields.dst_ip), strict=True)
+        (min(said.addresses(), key=int), max(said.addresses(), key=int))
+        if said
+        else _range(first, traffic, step)
+        for first, said, step in zip(
+            ends(traffic, version), (fields.src_ip, fields.dst_ip), _steps(traffic), strict=True
+        )
     ]
     covering = [_covering(*one) for one in ranges]
     if not covering[0].overlaps(covering[1]):
@@ -80,16 +84,18 @@ def prefixes(traffic: Traffic, version: Version) -> tuple[tuple[Prefix, ...], tu
     return _exact(left_first, left_last), _exact(right_first, right_last)
 
 
-def _range(first: str, traffic: Traffic) -> tuple[_Address, _Address]:
-    """First and last address of an end, as source in one direction and as destination in the other.
+def _steps(traffic: Traffic) -> tuple[int, int]:
+    """By how much the addresses of each end go up from flow to flow: of two that are varied the second one by
+    three (native/traffic/flows.c)."""
+    left, right = "src_ip" in traffic.flows.vary, "dst_ip" in traffic.flows.vary
+    return int(left), right * (3 if left else 1)
 
-    Of two varied addresses the second one goes up by three from flow to flow (native/traffic/flows.c).
-    """
+
+def _range(first: str, traffic: Traffic, step: int) -> tuple[_Address, _Address]:
+    """First and last address of an end, as source in one direction and as destination in the other."""
     address = ipaddress.ip_address(first)
     if traffic.connections is not None:
         return address, address + max(traffic.connections.clients, traffic.connections.servers) - 1
-    varied = len({"src_ip", "dst_ip"} & set(traffic.flows.vary))
-    step = {0: 0, 1: 1, 2: 3}[varied]
     return address, address + min(_RADIX - 1, step * (traffic.flows.count - 1))
 
 

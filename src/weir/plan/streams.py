@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from weir.base.node import STANDARD_FRAME_BYTES, Node
 from weir.base.topology import Topology
 from weir.lab.capture import SIDES, Capture
 from weir.lab.frames import CAPTURE, IMIX_PREFIX
 from weir.lab.lab import Lab
 from weir.lab.packet_fields import PACKET_FIELDS, PacketFieldName
-from weir.lab.traffic import Traffic
+from weir.lab.traffic import EXCHANGED, Traffic
 from weir.plan.topology import PlanError, next_hop
 from weir.protocol.errors import refusing
 from weir.protocol.traffic import (
@@ -49,7 +51,9 @@ def streams(topology: Topology, lab: Lab, frame: str) -> TrafficConfigure:
                 to=destination,
                 frame=frame_size(frame),
                 template=headers,
-                flows=flows(lab.traffic, lab.measure.seed + number) if frame != CAPTURE else None,
+                flows=flows(lab.traffic, lab.measure.seed + number, back=number == 1)
+                if frame != CAPTURE
+                else None,
                 pacing=lab.traffic.pacing,
                 capture=_captured(lab.traffic.capture, number) if frame == CAPTURE else None,
                 fields=packet_fields(lab.traffic, lab.measure.seed, back=number == 1)
@@ -110,35 +114,30 @@ def frame_size(frame: str) -> FrameSize:
     return FrameSize(bytes=int(frame))
 
 
-def flows(traffic: Traffic, seed: int) -> FlowConfig:
-    """The five-tuples of one stream."""
-    wanted = traffic.flows
+def flows(traffic: Traffic, seed: int, *, back: bool = False) -> FlowConfig:
+    """The five-tuples of one stream; flow n of what runs back answers flow n."""
+    wanted, vary = traffic.flows, traffic.varied(back=back)
     return FlowConfig(
-        count=wanted.count,
+        count=wanted.count if vary else 1,
         distribution=wanted.distribution,
         zipf_s=wanted.zipf_s,
         seed=seed,
-        vary=wanted.vary,
+        vary=vary,
+        exchanged=back,
     )
 
 
-_EXCHANGED: dict[PacketFieldName, PacketFieldName] = {
-    "src_ip": "dst_ip",
-    "dst_ip": "src_ip",
-    "src_port": "dst_port",
-    "dst_port": "src_port",
-}
+_EXCHANGED: Mapping[PacketFieldName, PacketFieldName] = dict(EXCHANGED.items())
 
 
 def packet_fields(traffic: Traffic, seed: int, *, back: bool = False) -> tuple[PacketFieldConfig, ...]:
     """Fields of a stream that change from packet to packet. Those of what runs back are exchanged and drawn
     alike: its packet n answers packet n. Whom an end sends to by `to_address` or `to_port` stays."""
-    end = traffic.right if back else traffic.left
-    fixed = {"dst_ip": end.to_address, "dst_port": end.to_port}
+    fixed = (traffic.right if back else traffic.left).sent_to()
     made = []
     for name, field in traffic.fields.said().items():
         place = _EXCHANGED.get(name, name) if back else name
-        if fixed.get(place) is not None:
+        if place in fixed:
             continue
         numbers = field.numbers()
         made.append(

@@ -49,6 +49,9 @@ class FlowConfig(Request):
     seed: int = Field(default=1, ge=0)
     vary: tuple[Literal["src_ip", "dst_ip", "src_port", "dst_port"], ...] = ()
     """Fields in which flows differ."""
+    exchanged: bool = False
+    """Flow n answers flow n of a stream with the ends exchanged, that varies what is varied here at the other
+    end."""
 
 
 class AddressMap(Request):

@@ -99,6 +99,11 @@ def test_seeds_are_the_labs_and_each_field_has_its_own() -> None:
         ({"ip": 6, "fields": {"src_ip": "2001:2:0:9::9"}}, ("traffic", "fields", "src_ip"), "/96"),
         ({"fields": {"dst_ip": "224.0.0.1"}}, ("traffic", "fields", "dst_ip"), "no other host's"),
         (
+            {"left": {"to_address": "203.0.113.9"}, "flows": {"vary": ["dst_ip"]}},
+            ("traffic", "flows", "vary"),
+            "where the left end sends to",
+        ),
+        (
             {"fields": {"ttl": 5}, "capture": {"left": "x.pcap"}},
             ("traffic", "fields"),
             "fields of their own",

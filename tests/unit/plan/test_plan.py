@@ -185,6 +185,29 @@ def test_ends_have_the_addresses_that_the_lab_gives_them() -> None:
     assert back == ["198.51.100.7", 53, "203.0.113.1", 5000]
 
 
+@pytest.mark.parametrize(
+    ("traffic", "there", "back"),
+    [
+        ({}, ["src_ip", "dst_ip", "src_port", "dst_port"], ["dst_ip", "src_ip", "dst_port", "src_port"]),
+        ({"flows": {"count": 9, "vary": ["src_ip"]}}, ["src_ip"], ["dst_ip"]),
+        (
+            {"left": {"to_address": "203.0.113.9"}, "flows": {"count": 9, "vary": ["dst_ip", "src_port"]}},
+            ["src_port"],
+            ["dst_port"],
+        ),
+        ({"right": {"to_port": 53}, "flows": {"count": 9, "vary": ["src_port"]}}, ["src_port"], []),
+    ],
+)
+def test_flows_of_what_runs_back_answer_those_of_the_way_there(
+    traffic: dict[str, Any], there: list[str], back: list[str]
+) -> None:
+    made = [stream["flows"] for stream in sent(topology("direct"), lab(traffic=traffic), "64")]
+    assert [one.get("vary", []) for one in made] == [there, back]
+    assert [one.get("exchanged", False) for one in made] == [False, True]
+    count = lab(traffic=traffic).traffic.flows.count
+    assert [one.get("count", 1) for one in made] == [count, count if back else 1]
+
+
 def test_a_mix_is_sent_as_its_genome() -> None:
     made = sent(topology("direct"), lab(), "imix:aaaaaaaddddg")
     assert made[0]["frame"] == {"imix": "aaaaaaaddddg"}
