@@ -31,6 +31,14 @@ class Answer(Protocol):
         """It found none for want of time or of trials that can be believed."""
 
 
+def too_much_pps(bad: Sequence[GoalResult]) -> float | None:
+    """The load that was too much for the system under test in each of the searches that looked, where none
+    found a rate: it carries less. None: nobody looked, or the tester was too slow."""
+    looked = [one for one in bad if not one.unmeasured]
+    uppers = [one.upper_pps for one in looked if one.upper_pps is not None and not one.tester_limited]
+    return max(uppers) if uppers and len(uppers) == len(looked) else None
+
+
 AnswerT = TypeVar("AnswerT", bound=Answer)
 SearchOnce = Callable[[tuple[float, float], int], "list[GoalResult]"]
 
@@ -91,6 +99,7 @@ def throughput(
             status="irregular",
             why=why,
             unmeasured=why_none.unmeasured,
+            upper_bound_pps=None if good else too_much_pps(bad),
             repeats=len(found),
             searches=len(found),
             left_out_share=statistics.median(one.left_out_share for one in found),

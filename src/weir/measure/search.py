@@ -239,7 +239,14 @@ def _judge(
         lowest_pps = float(library.config.min_load)
         why = _nothing_carried(lowest_pps, upper_pps, measurer, time_up=time_up)
         unmeasured = time_up or upper_pps in measurer.unbelievable
-        return GoalResult(goal, upper_pps=upper_pps, why=why, unmeasured=unmeasured, left_out_share=of_all)
+        return GoalResult(
+            goal,
+            upper_pps=upper_pps,
+            why=why,
+            unmeasured=unmeasured,
+            tester_limited=upper_pps in measurer.too_fast,
+            left_out_share=of_all,
+        )
     if upper_pps is None and time_up:
         carried = f"{lower_pps:,.0f} {measurer.unit}"
         why = f"The time limit came before a load was found too high for it; it carries {carried}."

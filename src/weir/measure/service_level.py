@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -118,8 +119,10 @@ def _verdict(
 
 def _floor(goal: str, least_pps: float, throughput: Sequence[Throughput]) -> Verdict:
     of_goal = next((one for one in throughput if one.goal == goal), None)
-    found = of_goal.load_pps if of_goal is not None else None
+    found, below = (of_goal.load_pps, False) if of_goal is not None else (None, False)
     why = of_goal.why if of_goal is not None else f"{goal} was not searched for."
+    if of_goal is not None and found is None and (of_goal.upper_bound_pps or math.inf) <= least_pps:
+        found, below = of_goal.upper_bound_pps, True
     if of_goal is not None and found is not None and of_goal.disturbed:
         found = None
         share = f"{of_goal.left_out_share:.0%}"
@@ -128,8 +131,9 @@ def _floor(goal: str, least_pps: float, throughput: Sequence[Throughput]) -> Ver
         criterion=f"{goal} at least",
         limit=least_pps,
         found=found,
+        below=below,
         unit="pps",
         share=least_pps / found if found else None,
-        met=found is not None and found >= least_pps,
+        met=found is not None and found >= least_pps and not below,
         why=None if found is not None else why,
     )

@@ -198,7 +198,16 @@ def _found(rounds: Sequence[tuple[int, Throughput]]) -> Throughput:
         others = ", ".join(f"{one.load_pps or 0.0:,.0f} pps" for one in found)
         said = f" (the others: {others})"
         why = none_found(len(bad), len(rounds), "rounds", why_none.why, said) if found else why_none.why
-        return why_none.model_copy(update={"why": why, "rounds": rates, "searches": searches})
+        uppers = [one.upper_bound_pps for one in bad if not one.unmeasured]
+        known = [one for one in uppers if one is not None]
+        return why_none.model_copy(
+            update={
+                "why": why,
+                "upper_bound_pps": max(known) if known and len(known) == len(uppers) and not found else None,
+                "rounds": rates,
+                "searches": searches,
+            }
+        )
     best = [one for _, one in good if not one.worse_state] or [one for _, one in good]
     load_pps = statistics.median(one.load_pps or 0.0 for one in best)
     nearest = min(best, key=lambda one: abs((one.load_pps or 0.0) - load_pps))

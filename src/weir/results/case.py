@@ -95,6 +95,8 @@ class Verdict(Record):
     limit: float
     found: float | None
     """None: it could not be measured, so nobody knows whether it is met."""
+    below: bool = False
+    """It is less than `found`: that was the lowest load tried, and too much."""
     unit: str
     share: float | None
     """Of the limit that is used up: above 1 it is not met. None where there is no such number."""

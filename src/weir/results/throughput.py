@@ -60,7 +60,8 @@ class Throughput(Record, InState):
     lower_bound_pps: float | None = None
     """Relevant lower bound: intended load, median over repeats."""
     upper_bound_pps: float | None = None
-    """Relevant upper bound, likewise; None: no load was too much."""
+    """Relevant upper bound, likewise; None: no load was too much. Of an irregular one the lowest load tried,
+    if that was too much whenever it was tried."""
     repeats: int = 0
     """Searches that found a throughput, and that it rests on."""
     searches: int = 0

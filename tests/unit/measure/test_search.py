@@ -96,6 +96,16 @@ def test_a_device_as_fast_as_the_tester_is_tester_bound() -> None:
     assert "highest load tried" in found[0].why
 
 
+def test_where_nothing_is_carried_the_lowest_load_tried_is_a_bound_unless_the_tester_was_too_slow() -> None:
+    goal = Goal(name="NDR", loss_ratio=0)
+    lost = GoalResult(goal, upper_pps=0.5e6, why="more was lost")
+    late = GoalResult(goal, why="the time limit", unmeasured=True)
+    slow = GoalResult(goal, upper_pps=0.5e6, why="the tester was too slow", tester_limited=True)
+    for found, bound in (([lost, late], 0.5e6), ([lost, slow], None), ([late, late], None)):
+        made = throughput(goal, found, 64, ceiling=None, capped=False)
+        assert (made.status, made.upper_bound_pps) == ("irregular", bound)
+
+
 def test_a_result_within_ten_percent_of_the_tester_s_ceiling_is_tester_bound() -> None:
     assert Rig(fast()).throughputs(ceiling(CAPACITY_PPS * 1.05))[0].tester_bound
     assert not Rig(fast()).throughputs(ceiling(CAPACITY_PPS * 1.5))[0].tester_bound

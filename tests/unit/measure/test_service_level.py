@@ -181,3 +181,13 @@ def test_a_throughput_must_reach_its_floor(found_pps: float | None, is_met: bool
     )
     (verdict,) = service_level_verdicts(sla, [throughput], [])
     assert (verdict.criterion, verdict.met) == ("NDR at least", is_met)
+
+
+def test_a_floor_above_the_lowest_load_that_was_tried_in_vain_is_missed() -> None:
+    irregular = Throughput(
+        goal="NDR", goal_loss_ratio=0, status="irregular", upper_bound_pps=0.4e6, why="Even at 400,000 pps …"
+    )
+    for pps, outcome, found in (("1Mpps", "missed", 0.4e6), ("0.3Mpps", "not judged", None)):
+        sla = Sla.model_validate({"throughput": [{"goal": "NDR", "pps": pps}]})
+        (verdict,) = service_level_verdicts(sla, [irregular], [])
+        assert (verdict.outcome, verdict.found, verdict.below) == (outcome, found, found is not None)

@@ -29,6 +29,7 @@ from weir.procedures.latency.section_rows import (
     host_of,
     judged,
     level,
+    not_judged,
     out_of_reach,
     reduction_rows,
     verdict_cells,
@@ -89,8 +90,7 @@ def _judgement(result: Result) -> Iterator[RenderableType]:
         what = f"{setup.name} {setup.chain} {summary.frame_label(case.frame)}"
         out.add_row(what, *verdict_cells(verdict), style=STYLES[verdict.outcome])
     yield out
-    why = dict.fromkeys(verdict.why for *_, verdict in every if verdict.why is not None)
-    yield from blocks.listed("Not judged", [*why], "yellow")
+    yield from blocks.listed("Not judged", not_judged(every), "yellow")
 
 
 def reduction_tables(result: Result) -> Iterator[RenderableType]:

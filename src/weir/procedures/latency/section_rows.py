@@ -5,7 +5,7 @@ variants change the baseline's delays, what was tuned for it, and what stayed ou
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
@@ -156,9 +156,19 @@ def verdict_table(result: Result) -> PlainTable | None:
     ]
     way = summary.way_title(result).lower()
     head = (way, "chain", "frame", "limit on", "load", "found", "limit", "used", "verdict")
-    why = dict.fromkeys(verdict.why for *_, verdict in every if verdict.why is not None)
+    why = not_judged(every)
     note = f"Not judged: {' '.join(why)}" if why else ""
     return PlainTable("Service level", head, lines, 5, note) if lines else None
+
+
+def not_judged(every: Iterable[tuple[Setup, Case, Verdict]]) -> list[str]:
+    """Why: a sentence for all that lack the same."""
+    cases: dict[str, dict[str, None]] = {}
+    for setup, case, verdict in every:
+        if verdict.why is not None:
+            name = f"{setup.name} {setup.chain}, frame {summary.frame_label(case.frame)}"
+            cases.setdefault(verdict.why, {})[name] = None
+    return [f"{'; '.join(names)}: {why}" for why, names in cases.items()]
 
 
 def change_table(result: Result) -> PlainTable | None:
@@ -232,9 +242,9 @@ def verdict_cells(verdict: Verdict) -> list[str]:
     return [
         verdict.criterion,
         where,
-        _value(verdict.found, verdict.unit),
+        "< " * verdict.below + _value(verdict.found, verdict.unit),
         _value(verdict.limit, verdict.unit),
-        numbers.NONE if verdict.share is None else f"{verdict.share:.0%}",
+        numbers.NONE if verdict.share is None else "> " * verdict.below + f"{verdict.share:.0%}",
         "MISSED" if verdict.outcome == "missed" else verdict.outcome,
     ]
 

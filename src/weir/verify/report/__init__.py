@@ -60,8 +60,13 @@ def limits(found: Verification) -> Iterator[list[str]]:
             one.criterion,
             f"{one.outcome}: {one.why}" if one.why else one.outcome,
             promised(one),
-            amount(one.found, one.unit) if one.found is not None else "–",
+            found_of(one),
         ]
+
+
+def found_of(one: Verdict) -> str:
+    """ "19,449 pps", "below 10,000 pps", or a dash."""
+    return "–" if one.found is None else "below " * one.below + amount(one.found, one.unit)
 
 
 def promised(one: Verdict) -> str:

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 from weir.results.result import Verdict
 from weir.results.verification import CaseResult, Verification
-from weir.verify.report import amount, promised, scenarios
+from weir.verify.report import found_of, promised, scenarios
 from weir.verify.report.calls import capacity, fate
 from weir.verify.report.chains import summary
 
@@ -73,8 +73,8 @@ def _case(suite: ElementTree.Element, place: str, case: CaseResult) -> None:
 
 def _verdict(suite: ElementTree.Element, place: str, verdict: Verdict) -> None:
     one = ElementTree.SubElement(suite, "testcase", classname=place, name=verdict.criterion)
-    if verdict.outcome == "missed" and verdict.found is not None:
-        message = f"{amount(verdict.found, verdict.unit)}, {promised(verdict)}"
+    if verdict.outcome == "missed":
+        message = f"{found_of(verdict)}, {promised(verdict)}"
         ElementTree.SubElement(one, "failure", message=message)
     elif verdict.outcome == "not judged":
         ElementTree.SubElement(one, "error", message=_clean(verdict.why or ""))

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from tests.report.synthetic import latency, result
-from weir.procedures.latency.section_rows import HEAD, delay_rows, verdicts
+from weir.procedures.latency.section_rows import HEAD, delay_rows, not_judged, verdict_cells, verdicts
 from weir.report import render, terminal
 from weir.results.result import DelayPoint, Ipdv, Jitter, Pdv, Result, StreamCount, Trial, Verdict
 
@@ -112,3 +112,22 @@ def test_the_page_has_both_tables() -> None:
     assert "Delay at given loads" in page
     assert "PDV P99.9, µs" in page
     assert "MISSED" in page
+
+
+def test_why_a_limit_was_not_judged_is_said_once_for_all_cases_that_it_is_true_of() -> None:
+    whole = with_delays()
+    unknown = Verdict(
+        criterion="PDR at least", limit=2e6, found=None, unit="pps", share=None, met=False, why="Too late."
+    )
+    for setup in whole.setups[:2]:
+        setup.cases[0].verdicts = [unknown, unknown]
+    names = [f"{one.name} {one.chain}, frame {one.cases[0].frame}" for one in whole.setups[:2]]
+    assert not_judged(verdicts(whole)) == [f"{'; '.join(names)}: Too late."]
+
+
+def test_a_rate_that_lies_below_the_lowest_load_tried_is_shown_as_that() -> None:
+    whole = with_delays()
+    (_, floor) = whole.setups[0].cases[0].verdicts
+    floor.below = True
+    (row, *_) = [verdict_cells(verdict) for *_, verdict in verdicts(whole)]
+    assert row[2:] == ["< 1.000 Mpps", "2.000 Mpps", "> 200%", "MISSED"]
