@@ -120,7 +120,8 @@ class Measure(LabSection):
         ge=0,
         le=86_400,
         description="after the rounds: time in which what was only measured in a worse state of the machine "
-        "than the rest (cores slower, or slower to pass data to each other) is measured again",
+        "than the rest (cores slower, or slower to pass data to each other) is measured again; not longer "
+        "than all took",
     )
     confirm_trials: int = Field(default=3, ge=0, le=100, description="trials at each load found")
     time_limit_s: Duration = Field(default=300, description="for all searches of one frame")

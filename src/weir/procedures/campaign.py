@@ -112,12 +112,13 @@ class Campaign:
             if self._reports is not None:
                 self._keeper = OutputKeeper(self._reports(result.id), self._progress.say)
             self._progress.planned(self._points.planned - self._points.measured, self._asked.budget_s)
+            began_s = time.monotonic()
             try:
                 if handed_out is None:
                     self._visits()
                 else:
                     self._handed_out(handed_out)
-                self._revisit()
+                self._revisit(time.monotonic() - began_s)
             except KeyboardInterrupt:
                 result.interrupted = True
                 for visited in self._visited.values():  # what was found before it was measured again stays
@@ -154,9 +155,10 @@ class Campaign:
             self._visit(way, chain, "", frozenset({frame}), number)
         self._budget.ends_in(handed_out.left_s())
 
-    def _revisit(self) -> None:
-        """What was only measured in a worse state of the machine, again while there is time."""
-        until = time.monotonic() + self._lab.measure.revisit_s
+    def _revisit(self, took_s: float) -> None:
+        """What was only measured in a worse state of the machine, again while there is time: as long as all
+        took at the most, since nobody waits five minutes for a case of five seconds."""
+        until = time.monotonic() + min(self._lab.measure.revisit_s, took_s)
         if self._budget.left_s is not None:
             until = min(until, time.monotonic() + self._budget.left_s)
         order = list(self._visited.values())

@@ -88,7 +88,9 @@ def test_what_is_measured_again_is_counted_each_time(tmp_path: Path, monkeypatch
         one = campaign.Campaign(lab(tmp_path), quick=True, store=store, progress=told)
         one._kept = Mock()
         one._visited = {("direct", "PVP"): visited}
-        one._revisit()
+        one._revisit(0.0)
+        assert told.said == []  # nobody waits longer than for all that was measured
+        one._revisit(60.0)
     assert told.counts == [("planned", 2), ("planned", 1)]
     assert told.said == [
         "2 cases again: the machine was in a worse state",

@@ -236,7 +236,8 @@ def expected(plan: Planned, before: Sequence[float]) -> str:
     if before:
         runs = "run" if len(before) == 1 else f"{len(before)} runs"
         return f"{said}, by the last {runs} of this lab here{_beside()}"
-    again = lab.measure.revisit_s if plan.asked.budget_s is None else 0  # a budget has room for that, too
+    # A budget has room for that, too; and it takes no longer than all the rest (Campaign).
+    again = min(lab.measure.revisit_s, longest_s) if plan.asked.budget_s is None else 0
     more = f"; up to {rough(again)} more for cases that the machine was in a worse state for" if again else ""
     return f"{said}{more}{_beside()}"
 
