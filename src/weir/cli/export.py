@@ -10,7 +10,7 @@ import typer
 
 from weir.base.printable import printable
 from weir.base.words import counted
-from weir.cli.exits import USAGE, CommandError
+from weir.cli.exits import USAGE, CommandError, failed
 from weir.cli.selecting import Campaigns, Factors, Filters, Hosts, Labs, RunNames, Since, Tags, Until, chosen
 from weir.cli.stored import StoreLocation
 
@@ -92,6 +92,12 @@ def import_runs(
     for run in done.there:
         print(printable(f"{run} is there already"))
     print(f"{counted(len(done.added), 'run')} imported")
+    if done.unfinished:
+        names = ", ".join(done.unfinished)
+        failed(
+            f"{names}: not finished in the store, which keeps its own, and whole in {file}; to take that: "
+            f"`weir rm {done.unfinished[0]}`, then import again"
+        )
 
 
 import_runs.__name__ = "import"  # a word of Python's, which no function can be called in the source

@@ -56,6 +56,8 @@ class Imported:
     added: list[str] = field(default_factory=list)
     there: list[str] = field(default_factory=list)
     """The store had these already, and keeps its own."""
+    unfinished: list[str] = field(default_factory=list)
+    """Of those: unfinished or interrupted there, and whole in the file."""
 
 
 def write_export(store: Store, runs: Sequence[str], tags: Sequence[Sequence[str]], path: Path) -> None:
@@ -93,10 +95,13 @@ def read_import(
     done = Imported()
     for result, own in _runs(path, run_bytes_max):
         with _in_part(done), store.session(writing=True) as session:
-            there = session.scalar(select(RunRow.number).where(RunRow.id == result.id)) is not None
-            if not there:
+            there = session.scalar(select(RunRow).where(RunRow.id == result.id))
+            whole = there is not None and there.finished_s is not None and not there.interrupted
+            if there is None:
                 add_run(session, result, sorted({*own, *tags}))
-        (done.there if there else done.added).append(result.id)  # it is kept only now
+        (done.added if there is None else done.there).append(result.id)  # it is kept only now
+        if there is not None and not whole and result.finished_at and not result.interrupted:
+            done.unfinished.append(result.id)
     return done
 
 

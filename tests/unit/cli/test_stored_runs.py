@@ -233,6 +233,20 @@ def test_an_export_is_imported_as_it_was(store: str, tmp_path: Path) -> None:
     assert Path(again).read_bytes() == Path(file).read_bytes()
 
 
+def test_who_imports_the_whole_of_a_run_that_was_imported_unfinished_is_told_how(tmp_path: Path) -> None:
+    whole = made("once-1", "2026-04-02T03:04:05Z", "switching", "beta")
+    parts = [whole.model_copy(update={"interrupted": True}), whole.model_copy(update={"finished_at": None})]
+    for number, part in enumerate(parts):
+        other, file = str(tmp_path / f"other-{number}.db"), tmp_path / "result.json"
+        file.write_text(part.model_dump_json())
+        assert said("import", str(file), store=other) == "1 run imported\n"
+        file.write_text(whole.model_dump_json())
+        done = runner.invoke(app, ["import", str(file), "--store", other])
+        assert done.exit_code == exits.FAILED
+        assert "once-1: not finished in the store, which keeps its own, and whole in" in done.stderr
+        assert "`weir rm once-1`, then import again" in done.stderr
+
+
 def test_a_result_file_is_imported_too(store: str, tmp_path: Path) -> None:
     file, other = str(tmp_path / "result.json"), str(tmp_path / "other.db")
     said("report", OLD, "-o", file, store=store)
