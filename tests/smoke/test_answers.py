@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -62,9 +63,11 @@ def test_all_flows_come_through_linuxs_nat_and_back() -> None:
 
 @pytest.mark.parametrize("vary", [("src_ip",), ("src_ip", "dst_ip", "src_port", "dst_port")])
 def test_a_firewall_that_lets_in_answers_alone_lets_in_all_that_runs_back(
-    vary: tuple[TupleField, ...],
+    vary: tuple[TupleField, ...], tmp_path: Path
 ) -> None:
-    options = {"rule_list": "permit udp 198.18.0.0/16 any 198.19.0.0/16 any", "default": "deny"}
+    rules = tmp_path / "left.rules"
+    rules.write_text("permit udp 198.18.0.0/16 198.19.0.0/16 any any\n")
+    options = {"rules": str(rules), "default": "deny"}
     lab = lab_of("direct", nf="firewall", options=options)
     traffic = lab.traffic.model_copy(update={"flows": Flows(count=100, vary=vary)})
     lab = lab.model_copy(update={"traffic": traffic})
