@@ -102,4 +102,5 @@ def _found(lab: str, filters: Filters, last: int, smallest: float, place: str | 
                 f"{store.name} has no finished run of {lab} with a rate or delay{there}", USAGE
             )
         specs = history.specs(store, (point for points in known.values() for point in points))
-    return of_figures(lab, known, smallest, specs)
+        finished = history.finished(store, filters.selection(), last)
+    return of_figures(lab, known, smallest, specs, finished)

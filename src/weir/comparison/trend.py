@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal, Protocol
 
@@ -44,14 +44,22 @@ class Point(Protocol):
     def spec_sha256(self) -> str: ...
 
 
-def trend(lab: str, figures: Mapping[Key, Sequence[Point]], smallest: float, specs: Specs) -> Trend:
+def trend(
+    lab: str,
+    figures: Mapping[Key, Sequence[Point]],
+    smallest: float,
+    specs: Specs,
+    finished: Collection[str] = (),
+) -> Trend:
     """Of all figures of a lab, regressions first. `smallest`: the share below which steps do not matter;
-    `specs`: the labs that the points are of, as far as they can be read."""
+    `specs`: the labs that the points are of, as far as they can be read; `finished`: its runs by their ids,
+    those without a figure too."""
     runs = {point.run for points in figures.values() for point in points}
     found = [series(of(key), points, smallest, specs) for key, points in figures.items()]
     return Trend(
         lab=lab,
         runs=len(runs),
+        without_figures=len(set(finished) - runs),
         smallest=smallest,
         lab_changes=_lab_changes(figures, specs),
         series=regressions_first(found),

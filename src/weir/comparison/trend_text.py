@@ -26,12 +26,18 @@ def plain(trend: Trend) -> str:
     worse = sum(one.regressed for one in trend.series)
     lines = [
         f"{trend.lab}: {counted(trend.runs, 'run')}, {counted(len(trend.series), 'figure')}: "
-        f"{worse} on a worse level than before, {changed - worse} changed otherwise.",
+        f"{worse} on a worse level than before, {changed - worse} changed otherwise.{_without(trend)}",
         *(_lab_change(one) for one in trend.lab_changes),
     ]
     for one in trend.series:
         lines += ["", *_series(one)]
     return "\n".join(lines) + "\n"
+
+
+def _without(trend: Trend) -> str:
+    if not trend.without_figures:
+        return ""
+    return f" {counted(trend.without_figures, 'run')} besides found none: irregular, or out of time."
 
 
 def _lab_change(one: LabChange) -> str:
@@ -61,7 +67,9 @@ def _at_bound(one: Series) -> bool:
 
 def _band(one: Series) -> str:
     if one.band_low is None or one.band_high is None:
-        return " (too few runs to tell its noise)"
+        counts = " that counts" * (one.latest_left_out and one.level != one.latest)
+        newest = f"the newest{counts}; " if one.runs > 1 else ""
+        return f" ({newest}too few runs to tell its noise)"
     seen = f"; a step of {one.smallest_seen:.1%} would be seen" if one.smallest_seen is not None else ""
     return f" (noise band {_value(one, one.band_low)} to {_value(one, one.band_high)}{seen})"
 

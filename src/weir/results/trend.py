@@ -102,6 +102,9 @@ class Trend(Document):
     """Version of this format."""
     lab: str
     runs: int
+    """That found one of the figures."""
+    without_figures: int = 0
+    """Other finished ones: irregular, or out of time, in all that they measured."""
     smallest: float
     """Steps below that share do not matter to whoever asked."""
     lab_changes: list[LabChange] = []

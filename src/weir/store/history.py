@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import and_, func, select
+from sqlalchemy.orm import Session
 
 from weir.results.figures import Unit
 from weir.store.database import Database
@@ -88,17 +89,13 @@ def figures(store: Database, wanted: Selection, last: int) -> dict[Key, Sequence
         .join(SetupRow, SetupRow.run == RunRow.number)
         .join(CaseRow, CaseRow.setup == SetupRow.number)
         .join(FigureRow, FigureRow.case == CaseRow.number)
-        .where(wanted.of_runs(), wanted.of_cases())
+        .where(wanted.of_cases())
         .where(_FINISHED)
         .order_by(RunRow.started_s, RunRow.number, FigureRow.number)
     )
     found: dict[Key, list[Point]] = {}
     with store.session() as session:
-        if wanted.has_keys:
-            numbers = session.execute(select(RunRow.number, RunRow.document).where(wanted.of_runs()))
-            fitting = wanted.among([number for number, document in numbers if wanted.fits(document)])
-            statement = statement.where(fitting.of_runs())
-        for row in session.execute(statement):
+        for row in session.execute(statement.where(_fitting(session, wanted).of_runs())):
             key: Key = (
                 row.chain,
                 row.variant or row.technology,
@@ -116,6 +113,24 @@ def figures(store: Database, wanted: Selection, last: int) -> dict[Key, Sequence
             point = Point(row.id, began_at, row.weir or "", value, comparable, *flags, *of)
             found.setdefault(key, []).append(point)
     return {key: points[-last:] for key, points in found.items()}
+
+
+def finished(store: Database, wanted: Selection, last: int) -> list[str]:
+    """Ids of no more than that many finished runs, the newest, whatever they found."""
+    with store.session() as session:
+        of_runs = _fitting(session, wanted).of_runs()
+        newest_first = RunRow.started_s.desc(), RunRow.number.desc()
+        return list(
+            session.scalars(select(RunRow.id).where(of_runs, _FINISHED).order_by(*newest_first).limit(last))
+        )
+
+
+def _fitting(session: Session, wanted: Selection) -> Selection:
+    """The same, with what only the documents of the runs can tell looked up."""
+    if not wanted.has_keys:
+        return wanted
+    numbers = session.execute(select(RunRow.number, RunRow.document).where(wanted.of_runs()))
+    return wanted.among([number for number, document in numbers if wanted.fits(document)])
 
 
 def specs(store: Database, points: Iterable[Point]) -> Mapping[str, Mapping[str, Any]]:

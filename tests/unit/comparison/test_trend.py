@@ -230,14 +230,30 @@ def test_a_level_of_bounds_alone_says_that_it_is_one(tmp_path: Path) -> None:
         with store.session(writing=True) as session:
             add_run(session, one, [])
     text = said("switching", store=str(tmp_path / "results.db"))
-    assert "NDR (quick): ≥9.000 Mpps (too few runs to tell its noise), 2 runs" in text  # more than 6
+    assert (
+        "NDR (quick): ≥9.000 Mpps (the newest; too few runs to tell its noise), 2 runs" in text
+    )  # more than 6
     one.id, one.started_at = "larger", "2026-11-20T07:00:00Z"
     one.setups[0].cases = [_case(12e6, worse=False)]
     with Store(tmp_path / "results.db") as store, store.session(writing=True) as session:
         add_run(session, one, [])
     text = said("switching", store=str(tmp_path / "results.db"))
-    assert "NDR (quick): 12.00 Mpps (too few runs to tell its noise), 3 runs" in text
+    assert "NDR (quick): 12.00 Mpps (the newest that counts; too few runs to tell its noise), 3 runs" in text
     assert "1 run left out: in a worse state of the machine, or bounds; the newest is, at ≥9.000 Mpps" in text
+    assert "switching: 3 runs, 1 figure: 0 on a worse level than before, 0 changed otherwise.\n" in text
+    one.id, one.started_at = "late", "2026-11-20T08:00:00Z"
+    (late,) = one.setups[0].cases[0].throughput
+    late.status, late.load_pps, late.load_min_pps, late.load_max_pps, late.rounds = (
+        "irregular",
+        None,
+        None,
+        None,
+        [],
+    )
+    with Store(tmp_path / "results.db") as store, store.session(writing=True) as session:
+        add_run(session, one, [])
+    text = said("switching", store=str(tmp_path / "results.db"))
+    assert "changed otherwise. 1 run besides found none: irregular, or out of time.\n" in text
 
 
 def test_no_more_runs_are_looked_at_than_asked_for(store: str) -> None:
