@@ -236,8 +236,6 @@ def test_linux_forgets_connections_between_trials_too(tmp_path: Path) -> None:
 def test_a_table_that_is_too_small_limits_at_its_size_and_is_named(tmp_path: Path) -> None:
     """Whatever loads were tried before: sessions of trials that are over would fill it."""
     lab_of(tmp_path, "direct", "small", "goals: [concurrent-connections], trial_s: 0.5, drain_s: 1, ")
-    lab = (tmp_path / "lab.yml").read_text().replace("min_load: 0.5", "min_load: 0.001")
-    (tmp_path / "lab.yml").write_text(lab)
     store, out = str(tmp_path / "store.db"), tmp_path / "out"
     ran = weir("run", str(tmp_path), "--store", store, "--output", str(out))
     assert ran.returncode == 0, ran.stdout + ran.stderr

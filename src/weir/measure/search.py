@@ -301,7 +301,8 @@ def _nothing_carried(
         return f"{lowest} no trial could be believed: {measurer.unbelievable[upper_pps]}"
     if upper_pps in measurer.too_fast:
         return f"{lowest} the tester was too slow: {measurer.too_fast[upper_pps]}"
-    return f"{lowest}, the lowest load tried, more was lost or left in a queue than the goal allows."
+    lost = "was lost or left in a queue" if measurer.unit == "pps" else "failed"
+    return f"{lowest}, the lowest load tried, more {lost} than the goal allows."
 
 
 def _remark(

@@ -36,6 +36,8 @@ INITIAL_SHARE = 0.25
 """Of a trial: what the search looks for the region with."""
 LOWEST = 100.0
 """New connections a second that a tester, or a chain, is tried with first."""
+LOWEST_OPEN = 10.0
+"""Connections open at a time: no table that anybody measures holds fewer."""
 PROBE_S = 0.3
 PROBES = 3
 HALVINGS = 3
@@ -181,6 +183,9 @@ class ConnectionMeasurer:
             why=_why(results, loads),
         )
         if 2 * len(loads) <= len(results):
+            lost = self.record.too_much(found)
+            if found.why is not None and lost is not None and lost.drops:
+                found.why += f" Packets dropped: {where_dropped(lost.drops)}."
             return found
         found.load, found.load_min, found.load_max = statistics.median(loads), min(loads), max(loads)
         found.loads = loads
@@ -208,7 +213,9 @@ class ConnectionMeasurer:
                 "trial": trial,
             }
         )
-        lowest = max(1.0, options.min_load * highest)
+        # How small a table is has nothing to do with how many ports the clients have.
+        concurrent = goal == "concurrent-connections"
+        lowest = LOWEST_OPEN if concurrent else max(1.0, options.min_load * highest)
         return search(
             runner,
             wanted,

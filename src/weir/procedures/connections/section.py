@@ -30,6 +30,7 @@ HEAD = (
     "SYN to SYN-ACK, p50", "answer, p50", "answer, p99",
 )  # fmt: skip
 WORDS = 2
+SPAN_MOST = 9
 LEDGER_HEAD = (
     "Chain", "Goal", "at", "opened", "completed", "failed", "open", "transactions", "drops of packets",
 )  # fmt: skip
@@ -188,6 +189,11 @@ def of_table(row: Row, found: ConnectionsFound) -> str:
     )
 
 
+def _broken(cell: str) -> str:
+    """A long span on two lines, and no number in two."""
+    return cell.replace("–", "–\n") if len(cell) > SPAN_MOST else cell
+
+
 def terminal(result: Result) -> Iterator[RenderableType]:
     """Two tables, goal by goal; remarks below."""
     if not rows(result):
@@ -198,11 +204,15 @@ def terminal(result: Result) -> Iterator[RenderableType]:
     ):
         table = blocks.table(f"\n{title}")
         for index, name in enumerate(head):
+            words = [word for line in cells for word in line[index].split()] if index < WORDS else []
             table.add_column(
-                name.replace(", ", ",\n"), justify="left" if index < WORDS else "right", overflow="fold"
+                name.replace(", ", ",\n"),
+                justify="left" if index < WORDS else "right",
+                overflow="fold",
+                min_width=max(map(len, words), default=None),
             )
         for line in cells:
-            table.add_row(*line)
+            table.add_row(*(_broken(cell) for cell in line))
         if cells:
             yield table
     for remark in _remarks(result):
@@ -213,15 +223,17 @@ def plain(result: Result) -> Iterator[PlainTable]:
     """The same."""
     if rows(result):
         yield PlainTable("Connections", HEAD, lines(result), WORDS, " ".join(_remarks(result)))
-        yield PlainTable("Every connection", LEDGER_HEAD, ledger_lines(result), WORDS)
+        if ledgers := ledger_lines(result):
+            yield PlainTable("Every connection", LEDGER_HEAD, ledgers, WORDS)
 
 
 def findings(result: Result) -> Iterator[str]:
-    """What each chain carries, by its first goal."""
+    """What each chain carries, by its first goal, and the goals for which nothing was found."""
     for row in rows(result):
-        for found in row.record.found[:1]:
+        for number, found in enumerate(row.record.found):
             if found.load is None:
                 yield f"{row.title}: no load was found for {found.goal}: {found.why}"
+            if found.load is None or number > 0:
                 continue
             what = UNITS[found.goal].sentence(found.load)
             least = "at least " if found.tester_bound else ""
@@ -246,9 +258,10 @@ def notes(result: Result) -> Iterator[Note]:
 def page(result: Result) -> Iterator[PagePart]:
     """Both tables."""
     if rows(result):
+        ledgers = ledger_lines(result)
         content: tuple[Child, ...] = (
             sheet("What was found", HEAD, lines(result), WORDS),
-            sheet("Every connection", LEDGER_HEAD, ledger_lines(result), WORDS),
+            sheet("Every connection", LEDGER_HEAD, ledgers, WORDS) if ledgers else None,
             sentences(_remarks(result), "plain why"),
         )
         yield PagePart("Connections", "Connections", " ".join(MEANING), content)

@@ -117,10 +117,12 @@ def test_the_highest_rate_that_is_completed_is_found(tmp_path: Path) -> None:
     assert found.transaction.p50_us == 5
 
 
-def test_as_many_as_can_be_open_at_once_are_found(tmp_path: Path) -> None:
-    record = measured(lab_of(tmp_path, "goals: [concurrent-connections], "), Chain(100, 20_000))
+@pytest.mark.parametrize("most", [20_000, 40])  # however many ports the clients have
+def test_as_many_as_can_be_open_at_once_are_found(tmp_path: Path, most: int) -> None:
+    record = measured(lab_of(tmp_path, "goals: [concurrent-connections], "), Chain(100, most))
     (found,) = record.found
-    assert found.load == pytest.approx(20_000, rel=0.01)
+    assert found.load == pytest.approx(most, rel=0.03)
+    assert len(record.trials) < 40
 
 
 def test_the_highest_rate_of_transactions_on_connections_that_stay_open_is_found(tmp_path: Path) -> None:
@@ -196,7 +198,9 @@ def test_a_chain_that_completes_few_is_irregular_in_its_own_words(tmp_path: Path
     (found,) = measured(lab_of(tmp_path), Chain(200, 1)).found
     assert found.load is None
     assert found.why is not None
-    assert found.why.startswith("Even at 500 connections a second, the lowest load tried")
+    assert found.why == (
+        "Even at 500 connections a second, the lowest load tried, more failed than the goal allows."
+    )
 
 
 @pytest.mark.parametrize("goals", ["", "goals: [new-connections, concurrent-connections], "])
@@ -284,6 +288,26 @@ def test_time_taken_by_others_explains_no_connection_that_a_full_table_refused(
     )  # fmt: skip
     runner.run("confirm", 1_000, 1)
     assert [one.valid for one in trials] == [valid]
+
+
+def test_goals_for_which_nothing_was_found_are_all_in_the_summary_with_where_packets_went(
+    tmp_path: Path,
+) -> None:
+    lab = lab_of(tmp_path, "goals: [new-connections, concurrent-connections], ")
+    chain: Any = Chain(200, 5)
+    measurer = ConnectionMeasurer(lab, chain, NoRoom(7), Unwatched(), lambda _step, _steps: None)
+    measurer.measure(Alone(50_000, None))
+    run = synthetic()
+    run.setups[0].cases[0].records["connections"] = measurer.record.model_dump(mode="json")
+    said = list(SECTION.findings(run))
+    assert [one.partition(" for ")[2].partition(":")[0] for one in said] == list(lab_goals(lab))
+    assert all(one.endswith("Packets dropped: 7 at f1/firewall (session_table_full).") for one in said)
+    assert [table.title for table in SECTION.tables(run)] == ["Connections"]
+
+
+def lab_goals(lab: Lab) -> tuple[str, ...]:
+    assert lab.traffic.connections is not None
+    return lab.traffic.connections.goals
 
 
 def full(record: Connections, reason: str, packets: int) -> Connections:
