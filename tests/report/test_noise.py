@@ -111,6 +111,19 @@ def test_a_run_without_much_to_go_by_says_so_in_one_sentence(by: tuple[str, ...]
     )
 
 
+def test_a_case_for_which_the_lowest_load_was_too_much_is_not_put_down_to_who_had_the_cores() -> None:
+    made = mostly_taken("host")
+    (failed,) = made.setups[0].cases[1].throughput
+    failed.upper_bound_pps = 1e5
+    assert noise.headline(made) == (
+        "1 of 2 cases has no rate, since even the lowest load was too much; 60% of the time was taken by "
+        "others, most by the host: the other numbers say little about the system."
+    )
+    assert str(next_step(made)).startswith(
+        "Next: `weir explain` says why even the lowest load was too much; "
+    )
+
+
 def test_cases_without_a_rate_on_a_quiet_machine_are_a_headline_too() -> None:
     made = mostly_taken("host")
     made.setups[0].cases[0].trials = [quiet()]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from weir.base.si import US_PER_S
 from weir.lab.measure import CurveOptions, Measure
 from weir.measure.delay import delays
-from weir.measure.one_case import GoalFound, OnChain, OneCase, measured
+from weir.measure.one_case import GoalFound, OnChain, OneCase, measured, where_dropped
 from weir.measure.repeats import goals_of, repeated, throughput
 from weir.measure.service_level import service_level_verdicts
 from weir.measure.tester import ANNOUNCE_FRAMES, Traffic
@@ -122,7 +122,7 @@ class SearchedCase(OneCase):
                 capped=limits_pps[1] == self._lab_limit_pps,
                 shares_cores=self.chain.tester.shares_cores,
             )
-            self.throughput.append(self._confirmed(result))
+            self.throughput.append(self._confirmed(self._with_places(result)))
             self.chain.on_event(GoalFound(self.traffic.frame, self.throughput[-1]))
 
     def found(self) -> dict[str, Any]:
@@ -159,6 +159,15 @@ class SearchedCase(OneCase):
         return search(
             self.runner, self._measure, limits_pps, clock=self.chain.timing.clock, deadline=deadline
         )
+
+    def _with_places(self, result: Throughput) -> Throughput:
+        """Where packets were dropped at the lowest load, if that was too much for the system under test."""
+        tried = [one for one in self.trials if one.purpose == "search" and one.valid and one.drops]
+        lowest = min(tried, key=lambda one: one.intended_load_pps, default=None)
+        if result.load_pps is not None or result.upper_bound_pps is None or lowest is None:
+            return result
+        why = f"{result.why} Packets dropped there: {where_dropped(lowest.drops)}."
+        return result.model_copy(update={"why": why})
 
     def _confirmed(self, result: Throughput) -> Throughput:
         """The same with the loss ratio that trials at its lower bound show: the median of the valid ones."""

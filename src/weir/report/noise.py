@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from weir.base.si import US_PER_S
 from weir.report import numbers, rates, summary
 from weir.results import slices
-from weir.results.result import Result, Trial, slowness
+from weir.results.result import Case, Result, Trial, slowness
 from weir.results.slices import HOST, SLOWED, SLOWED_HOW, Had
 from weir.results.trial import left_out_s, left_out_share
 
@@ -40,17 +40,29 @@ def headline(result: Result) -> str | None:
     ran = list(summary.trials(result))
     searched = [case for _, case in result.cases() if case.throughput or case.problem is not None]
     without = [case for case in searched if not any(one.load_pps for one in case.throughput)]
-    said = []
+    too_much, said = sum(map(_too_much, without)), []
     if len(without) > HEADLINE_SHARE * len(searched):
         verb = "has" if len(without) == 1 else "have"
         lacking = "no rate" if result.spec.get("measure", {}).get("goals", True) else "no result"
         cases = "the only case" if len(searched) == 1 else f"{len(without)} of {len(searched)} cases"
-        said.append(f"{cases} {verb} {lacking}")
+        of_them = "" if too_much == len(without) else f"{too_much} of them "
+        why = f", {of_them}since even the lowest load was too much" if too_much else ""
+        said.append(f"{cases} {verb} {lacking}{why}")
     if not mostly_disturbed(result):
         return f"{said[0][:1].upper()}{said[0][1:]}: the remarks say why." if said else None
     said.append(f"{left_out_share(ran):.0%} of the time {lost_to(ran)}")
     whole = "; ".join(said)
-    return f"{whole[:1].upper()}{whole[1:]}: these numbers say little about the system."
+    these = "the other" if too_much else "these"
+    return f"{whole[:1].upper()}{whole[1:]}: {these} numbers say little about the system."
+
+
+def overloaded(result: Result) -> bool:
+    """Whether for a case even the lowest load was too much, whoever had the cores."""
+    return any(_too_much(case) for _, case in result.cases())
+
+
+def _too_much(case: Case) -> bool:
+    return any(one.load_pps is None and one.upper_bound_pps is not None for one in case.throughput)
 
 
 def mostly_disturbed(result: Result) -> bool:

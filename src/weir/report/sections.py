@@ -163,6 +163,8 @@ def next_step(result: Result) -> str | None:
     on_hosts = result.campaign is not None and result.campaign.shared is not None
     on = " --on …" if on_hosts else ""
     busy = "`weir doctor` names what disturbs cores here; run it again when they are free"
+    if noise.overloaded(result):
+        busy = f"`weir explain` says why even the lowest load was too much; {busy}"
     steps = (
         (noise.mostly_disturbed(result), busy),
         (
