@@ -17,6 +17,7 @@ from pathlib import Path
 
 from weir.base.error import WeirError
 from weir.cli.stored import stored
+from weir.lab.frames import frame_label
 from weir.procedures.latency import section_rows
 from weir.procedures.tenants import section as tenants
 from weir.procedures.tenants import section_rows as sent
@@ -123,7 +124,7 @@ def _tenants(result: Result) -> Iterator[str]:
     cells: dict[tuple[str, float], dict[str, str]] = {}
     for row in found:
         for point in row.record.points:
-            place = cells.setdefault((f"{summary.frame_label(row.case.frame)} B", point.load_pps), {})
+            place = cells.setdefault((f"{frame_label(row.case.frame)} B", point.load_pps), {})
             place[row.sending] = sent.arrived(row, point)
     said = "What arrives a second of each tenant's packets, least–most, and what all lose, by who sends:"
     yield from ("", *textwrap.wrap(said, WIDTH, break_on_hyphens=False), "")
@@ -183,7 +184,7 @@ def table(result: Result) -> Iterator[str]:
     said = f"{_run(result)}: {goal} in Mpps, {legend.directions(result)}, {_around(result)}."
     yield from textwrap.wrap(said, WIDTH, break_on_hyphens=False)
     yield ""
-    heads = [f"{frame} B" if frame.isdigit() else summary.frame_label(frame) for frame in frames]
+    heads = [f"{frame} B" if frame.isdigit() else frame_label(frame) for frame in frames]
     yield f"| chain | technology | {' | '.join(heads)} |"
     yield "|---" * (2 + len(frames)) + "|"
     cells: dict[tuple[str, str], dict[str, str]] = {}

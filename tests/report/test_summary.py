@@ -7,7 +7,7 @@ import pytest
 
 from weir import report
 from weir.comparison.warnings import warnings
-from weir.lab.frames import SIMPLE_IMIX
+from weir.lab.frames import SIMPLE_IMIX, frame_label
 from weir.report import summary, terminal
 from weir.report.page import cases
 from weir.report.rates import NoRatio
@@ -85,7 +85,7 @@ def test_ratios_of_a_result_are_written_with_their_bounds() -> None:
     ],
 )
 def test_a_genome_is_written_with_its_runs_counted(frame: str, label: str) -> None:
-    assert summary.frame_label(frame) == label
+    assert frame_label(frame) == label
 
 
 def test_the_page_knows_the_mix_that_has_a_name() -> None:

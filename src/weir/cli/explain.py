@@ -26,8 +26,10 @@ def explain(
     ] = LATEST,
     *,
     technology: Annotated[
-        str | None, typer.Option("--technology", "-t", help="Only that, or that variant; absent: all.")
+        str | None,
+        typer.Option("--technology", "-t", help="Only that, or that variant; absent: all."),
     ] = None,
+    variant: Annotated[str | None, typer.Option("--variant", help="Only that; absent: all.")] = None,
     chain: Annotated[str | None, typer.Option("--chain", "-c", help="Only that; absent: all.")] = None,
     frame: Annotated[
         str | None, typer.Option("--frame", help="Only that, in bytes or as the lab says it; absent: all.")
@@ -41,10 +43,14 @@ def explain(
     """
     from weir.explain import CaseFilter, text
     from weir.explain import explain as explained
+    from weir.lab.frames import NAMED
     from weir.report.blocks import new_console
 
     result = stored(run, store)
-    found = explained(result, CaseFilter(technology, chain, frame))
+    if technology is not None and variant is not None:
+        raise CommandError("--technology and --variant name the same; expected one of them", USAGE)
+    named = NAMED.get((frame or "").lower(), frame)
+    found = explained(result, CaseFilter(technology or variant, chain, named))
     if not found.cases:
         raise CommandError(_nothing(result), USAGE)
     if as_json:
@@ -55,7 +61,9 @@ def explain(
 
 def _nothing(result: Result) -> str:
     """What to say where no case is left."""
-    known = [f"{setup.name} {setup.chain} {case.frame}" for setup, case in result.cases()]
+    from weir.lab.frames import frame_label
+
+    known = [f"{setup.name} {setup.chain} {frame_label(case.frame)}" for setup, case in result.cases()]
     if known:
         return f"{result.id} has no such case; it has {', '.join(known)}"
     refused = [f"{setup.name} {setup.chain}: {setup.refused}" for setup in result.setups if setup.refused]

@@ -12,10 +12,10 @@ from typing import Self
 from rich.console import Console
 from rich.status import Status
 
+from weir.lab.frames import frame_label
 from weir.measure.one_case import Event, GoalFound, PhaseStarted, TrialFinished
 from weir.report import rates
 from weir.report.blocks import new_console
-from weir.report.summary import frame_label
 from weir.results.result import Case
 from weir.results.rounds import INTERRUPTED
 from weir.results.trial import left_out_share

@@ -10,7 +10,8 @@ from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
 from weir.comparison import text
-from weir.report import blocks, numbers, summary
+from weir.lab.frames import frame_label
+from weir.report import blocks, numbers
 from weir.report.units import UNITS
 from weir.results.comparison import Change, Comparison
 
@@ -87,7 +88,7 @@ def _table(title: str, found: Sequence[Factor]) -> RenderableType:
     for one in found:
         out.add_row(
             Text(one.way),
-            summary.frame_label(one.frame),
+            frame_label(one.frame),
             Text(one.what),
             LETTERS[0],
             text.value(one.any, one.any.before),

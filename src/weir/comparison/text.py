@@ -10,7 +10,8 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from weir.report import blocks, numbers, rates, summary
+from weir.lab.frames import frame_label
+from weir.report import blocks, numbers, rates
 from weir.report.units import UNITS
 from weir.results.comparison import Change, ComparedRun, Comparison, Outcome
 
@@ -98,7 +99,7 @@ def _table(title: str, changes: list[Change]) -> RenderableType:
     for change in changes:
         out.add_row(
             Text(change.way),
-            summary.frame_label(change.frame),
+            frame_label(change.frame),
             Text(change.what),
             value(change, change.before),
             value(change, change.after),
@@ -132,7 +133,7 @@ def remarks(changes: Iterable[Change]) -> Iterator[str]:
     said: dict[str, dict[str, list[str]]] = {}
     for change in changes:
         if change.why is not None:
-            case = f"{change.way} {change.chain} {summary.frame_label(change.frame)}"
+            case = f"{change.way} {change.chain} {frame_label(change.frame)}"
             said.setdefault(change.why.rstrip("."), {}).setdefault(case, []).append(change.what)
     for why, cases in said.items():
         named = [f"{case} ({', '.join(whats)})" for case, whats in cases.items()]

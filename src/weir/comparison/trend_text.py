@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from weir.base.words import counted
 from weir.comparison.lab_keys import named
-from weir.report.summary import frame_label
+from weir.lab.frames import frame_label
 from weir.report.units import said
 from weir.results.trend import LabChange, Series, Trend, TrendChange
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console
 from rich.text import Text
 
+from weir.lab.frames import frame_label
 from weir.results.explanation import Advice, AreaFigures, CaseExplanation, Evidence, Explanation
 
 COLUMNS = 80
@@ -67,7 +68,7 @@ def _whole(case: CaseExplanation) -> Iterator[Text]:
 
 
 def _title(case: CaseExplanation) -> str:
-    return f"{case.technology} {case.chain}, frame {case.frame}"
+    return f"{case.technology} {case.chain}, frame {frame_label(case.frame)}"
 
 
 def _wrapped(text: str, first: str = _INDENT, then: str = _INDENT) -> Iterator[Text]:

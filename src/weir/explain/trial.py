@@ -25,9 +25,18 @@ _PURPOSES = ("calibration", "confirm", "curve")
 
 def shows_most(case: Case) -> Trial | None:
     """Best first: balanced accounts, a valid one, loss that counts, the curve (it goes a little beyond the
-    throughput), more load."""
+    throughput), more load. Where even the lowest load was too much, of the trials that lost some of it."""
     ledgered = [trial for trial in (*case.curve, *case.trials) if trial.areas and trial.offered]
-    return max(ledgered, key=_merit, default=None)
+    too_much_pps = _lowest_too_much_pps(case)
+    lowest = [one for one in ledgered if one.intended_load_pps <= too_much_pps and lossy(one)]
+    return max(lowest or ledgered, key=_merit, default=None)
+
+
+def _lowest_too_much_pps(case: Case) -> float:
+    """0 where some goal found a rate."""
+    if any(one.load_pps is not None for one in case.throughput):
+        return 0.0
+    return max((one.upper_bound_pps or 0.0 for one in case.throughput), default=0.0)
 
 
 def lossy(trial: Trial) -> bool:

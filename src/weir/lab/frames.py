@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from itertools import groupby
 from typing import Annotated, Any
 
 from pydantic import PlainValidator, WithJsonSchema
@@ -36,6 +37,20 @@ CONNECTIONS = "connections"
 """The packets of traffic.connections."""
 NAMED = {"imix": SIMPLE_IMIX, "jumbo": JUMBO, CAPTURE: CAPTURE, CONNECTIONS: CONNECTIONS}
 _MIN_FRAME_BYTES = {(4, "udp"): 64, (4, "tcp"): 76, (6, "udp"): 84, (6, "tcp"): 96}
+
+
+def frame_label(frame: str) -> str:
+    """ "64", "IMIX" for the mix that has a name, or "IMIX a7d4g": a genome (RFC 6985), its runs counted, so
+    that it is short enough for a column."""
+    if frame == SIMPLE_IMIX:
+        return "IMIX"
+    kind, *words = frame.split(":")
+    if kind != "imix":
+        return frame
+    genome, *custom = words
+    runs = ((letter, len(list(same))) for letter, same in groupby(genome))
+    counted = "".join(letter + (str(count) if count > 1 else "") for letter, count in runs)
+    return " ".join(["IMIX", counted, *custom])
 
 
 def min_frame_bytes(ip: int, l4: str, vlan: bool) -> int:

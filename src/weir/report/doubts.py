@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from weir.lab.frames import frame_label
 from weir.report import numbers, rates, summary
 from weir.results.result import Case, Result, Throughput, Trial
 from weir.results.rounds import UNDER_WAY, given_up
@@ -137,7 +138,7 @@ def _set_aside(case: Case) -> tuple[str, str] | None:
 
 def place(name: str, chain: str, case: Case) -> str:
     """ "direct PVP, frame 64"."""
-    return f"{name} {chain}, frame {summary.frame_label(case.frame)}"
+    return f"{name} {chain}, frame {frame_label(case.frame)}"
 
 
 def _of(found: Throughput, case: Case) -> Iterator[tuple[Kind, str, str]]:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from typing import Literal
 
+from weir.lab.frames import frame_label
 from weir.report import doubts, noise, numbers, rates, summary
 from weir.report.rates import FLAGS, OLDER, NoRatio
 from weir.results.result import Case, Result
@@ -60,7 +61,7 @@ def sentences(result: Result) -> Iterator[str]:
     for frame in summary.frames(result):
         if frame.startswith("imix:"):
             genome, mean = frame.removeprefix("imix:"), mean_bytes(result, frame)
-            yield f"{summary.frame_label(frame)}: genome {genome} of RFC 6985, mean {mean:.1f} B."
+            yield f"{frame_label(frame)}: genome {genome} of RFC 6985, mean {mean:.1f} B."
     yield f"Rates are {directions(result)}, {_median(result)}."
     yield "Gbit/s is L2: the frame with FCS, without preamble and gap."
     if summary.compares(result):

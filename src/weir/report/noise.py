@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from weir.base.si import US_PER_S
+from weir.lab.frames import frame_label
 from weir.report import numbers, rates, summary
 from weir.results import slices
 from weir.results.result import Case, Result, Trial, slowness
@@ -254,5 +255,5 @@ def _spread(result: Result) -> Iterator[str]:
             f"{len(wide)} of {sum(1 for _ in summary.rows(result))} throughputs spread by more than "
             f"{NOISY_SPREAD:.0%} over their repeats; the widest is {worst.throughput.goal} of "
             f"{worst.setup.name} {worst.setup.chain}, "
-            f"frame {summary.frame_label(worst.case.frame)}: {rates.spread(worst.throughput):.0%}."
+            f"frame {frame_label(worst.case.frame)}: {rates.spread(worst.throughput):.0%}."
         )

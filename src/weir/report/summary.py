@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
-from weir.lab.frames import SIMPLE_IMIX
+from weir.lab.frames import frame_label
 from weir.report import numbers, rates
 from weir.report.rates import ITSELF, NoRatio, Ratio, compared
 from weir.results.result import ArrivalClock, Case, Drop, Originated, Result, Setup, Throughput, Trial
@@ -89,20 +88,6 @@ def sizes(frame: str) -> str:
     """ "64 B", "IMIX a7d4g"."""
     label = frame_label(frame)
     return f"{label} B" if label.isdigit() else label
-
-
-def frame_label(frame: str) -> str:
-    """ "64", "IMIX" for the mix that has a name, or "IMIX a7d4g": a genome (RFC 6985), its runs counted, so
-    that it is short enough for a column."""
-    if frame == SIMPLE_IMIX:
-        return "IMIX"
-    kind, *words = frame.split(":")
-    if kind != "imix":
-        return frame
-    genome, *custom = words
-    runs = ((letter, len(list(same))) for letter, same in groupby(genome))
-    counted = "".join(letter + (str(count) if count > 1 else "") for letter, count in runs)
-    return " ".join(["IMIX", counted, *custom])
 
 
 def goals(result: Result) -> list[str]:

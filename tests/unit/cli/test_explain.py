@@ -15,6 +15,7 @@ from tests.report.synthetic import result
 from tests.unit.explain.made import area, machine, the_tester, topology, trial
 from weir.cli import exits
 from weir.cli.main import app
+from weir.lab.frames import SIMPLE_IMIX
 from weir.results.explanation import Explanation, schema
 from weir.results.result import Case, Result, Setup
 from weir.store.store import Store
@@ -63,6 +64,16 @@ def test_many_cases_get_a_sentence_each_and_one_of_them_can_be_named(tmp_path: P
     assert "What can help" not in every
     assert "Name one with --technology" in every
     assert said(str(path), "--technology", "direct", "--chain", "PVP", "--frame", "64").count("PVP") == 1
+
+
+@pytest.mark.parametrize("asked", ["imix", "IMIX", SIMPLE_IMIX])
+def test_a_mix_is_asked_for_and_named_as_the_lab_says_it(run: str, asked: str) -> None:
+    document = json.loads(Path(run).read_text())
+    document["setups"][0]["cases"][0]["frame"] = SIMPLE_IMIX
+    Path(run).write_text(json.dumps(document))
+    assert "direct PVVP, frame IMIX" in said(run, "--variant", "direct", "--frame", asked)
+    done = runner.invoke(app, ["explain", run, "--frame", "64"])
+    assert "has no such case; it has direct PVVP IMIX" in done.stderr
 
 
 def test_what_cannot_be_told_is_said_with_the_reason_and_is_no_error(tmp_path: Path) -> None:

@@ -122,3 +122,14 @@ def test_a_queue_that_only_grew_behind_a_full_core_is_an_overload() -> None:
         "20,000 packets were left in queues"
         in explained(trial(idle, counted=record, backlog=20_000)).limit.sentence
     )
+
+
+def test_where_even_the_lowest_load_was_too_much_the_trial_at_it_is_explained() -> None:
+    full = trial([*the_tester(), area("f1", 0.98, NAT), area("f2", 0.2, ACL)], AHEAD_OF_F1)
+    areas = [*the_tester(), area("f1", 0.1, NAT), area("f2", 0.1, ACL)]
+    refused = {("f1/left/acl", "denied"): 4_000}
+    light = trial(areas, refused, offered=10_000, intended_load_pps=10_000, intended=10_000, purpose="search")
+    rate = {"goal": "NDR", "goal_loss_ratio": 0, "status": "irregular", "upper_bound_pps": 10_000}
+    assert explained(full, light, throughput=[rate]).offered_pps == 10_000
+    found = rate | {"status": "found", "load_pps": 9_000, "upper_bound_pps": 10_000}
+    assert explained(full, light, throughput=[rate, found]).offered_pps == OFFERED

@@ -13,6 +13,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from weir.lab.frames import frame_label
 from weir.procedures.latency.section_rows import (
     HEAD,
     MEANING,
@@ -62,7 +63,7 @@ def delay_tables(result: Result) -> Iterator[RenderableType]:
     for row in delay_rows(result):
         groups.setdefault((row.setup.chain, row.case.frame), []).append(row)
     for (chain, frame), rows in groups.items():
-        out = blocks.table(f"\n{chain}, frame {summary.frame_label(frame)}: delay in µs")
+        out = blocks.table(f"\n{chain}, frame {frame_label(frame)}: delay in µs")
         out.add_column(summary.way_title(result), overflow="fold", max_width=13)
         out.add_column("Load", overflow="fold", max_width=16)
         for name in SHOWN:
@@ -87,7 +88,7 @@ def _judgement(result: Result) -> Iterator[RenderableType]:
         out.add_column(name, justify="right", no_wrap=True)
     out.add_column("")
     for setup, case, verdict in every:
-        what = f"{setup.name} {setup.chain} {summary.frame_label(case.frame)}"
+        what = f"{setup.name} {setup.chain} {frame_label(case.frame)}"
         out.add_row(what, *verdict_cells(verdict), style=STYLES[verdict.outcome])
     yield out
     yield from blocks.listed("Not judged", not_judged(every), "yellow")
@@ -272,7 +273,7 @@ def latency_over_load(result: Result) -> Markup | None:
     groups: dict[str, list[DelayRow]] = {}
     for row in delay_rows(result):
         if row.valid and not row.point.first_packets and row.stream is not None and row.stream.latency:
-            frame = summary.frame_label(row.case.frame)
+            frame = frame_label(row.case.frame)
             groups.setdefault(f"{row.setup.name} {row.setup.chain}, frame {frame}", []).append(row)
     figures = [
         _figure(name, rows)

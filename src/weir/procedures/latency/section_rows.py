@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
+from weir.lab.frames import frame_label
 from weir.report import numbers, summary
 from weir.report.sections import PlainTable
 from weir.results.result import (
@@ -137,7 +138,7 @@ def delay_table(result: Result) -> PlainTable | None:
         [
             row.setup.name,
             row.setup.chain,
-            summary.frame_label(row.case.frame),
+            frame_label(row.case.frame),
             row.load_text,
             *row.cells(),
         ]
@@ -151,7 +152,7 @@ def verdict_table(result: Result) -> PlainTable | None:
     """One row a limit, worst first; None where the lab promises nothing."""
     every = list(verdicts(result))
     lines = [
-        [setup.name, setup.chain, summary.frame_label(case.frame), *verdict_cells(verdict)]
+        [setup.name, setup.chain, frame_label(case.frame), *verdict_cells(verdict)]
         for setup, case, verdict in every
     ]
     way = summary.way_title(result).lower()
@@ -166,7 +167,7 @@ def not_judged(every: Iterable[tuple[Setup, Case, Verdict]]) -> list[str]:
     cases: dict[str, dict[str, None]] = {}
     for setup, case, verdict in every:
         if verdict.why is not None:
-            name = f"{setup.name} {setup.chain}, frame {summary.frame_label(case.frame)}"
+            name = f"{setup.name} {setup.chain}, frame {frame_label(case.frame)}"
             cases.setdefault(verdict.why, {})[name] = None
     return [f"{'; '.join(names)}: {why}" for why, names in cases.items()]
 
@@ -303,7 +304,7 @@ def reduction_rows(result: Result) -> Iterator[ReductionRow]:
     seen = [list(dict.fromkeys(key[at] for key in rows)) for at in range(4)]
     ordered = sorted(rows.items(), key=lambda item: [seen[at].index(one) for at, one in enumerate(item[0])])
     for (chain, frame, load, way), found in ordered:
-        yield ReductionRow(chain, summary.frame_label(frame), load, way, found)
+        yield ReductionRow(chain, frame_label(frame), load, way, found)
 
 
 def _change(one: Reduction | None) -> str:

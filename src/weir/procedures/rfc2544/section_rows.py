@@ -7,6 +7,7 @@ import statistics
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from weir.lab.frames import frame_label
 from weir.report import doubts, numbers, rates, summary
 from weir.report.sections import PlainTable
 from weir.results.result import Case, Result, Setup, Throughput
@@ -29,7 +30,7 @@ class Reported:
     @property
     def frame(self) -> str:
         """ "64", "IMIX a7d4g"."""
-        return summary.frame_label(self.case.frame)
+        return frame_label(self.case.frame)
 
 
 def reported(result: Result) -> list[Reported]:

@@ -9,6 +9,7 @@ from itertools import product
 
 from rich.console import RenderableType
 
+from weir.lab.frames import frame_label
 from weir.procedures.tenants import section_paper, section_tcp
 from weir.procedures.tenants.section_rows import (
     CARRIED,
@@ -31,7 +32,6 @@ from weir.procedures.tenants.section_where import UNKNOWN, where
 from weir.report import blocks, numbers
 from weir.report.page.markup import sheet
 from weir.report.sections import HOW_TO_READ, Cell, CsvTable, Note, PagePart, PlainTable, Section
-from weir.report.summary import frame_label
 from weir.results.case import TCP
 from weir.results.result import Result
 from weir.results.tenants import OUTWARD, TenantShare, TenantsPoint

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from weir.lab.frames import mean_frame_bytes
+from weir.lab.frames import frame_label, mean_frame_bytes
 from weir.procedures.tenants.section_beside import NEAR, Beside, over_tcp, over_udp
 from weir.procedures.tenants.section_doubts import ONCE, in_doubt, once
 from weir.procedures.tenants.section_rows import Row, rows
@@ -15,7 +15,6 @@ from weir.procedures.tenants.section_slope import slopes
 from weir.procedures.tenants.section_steps import steps
 from weir.report import rates
 from weir.report.rates import NoRatio, compared, exceeds
-from weir.report.summary import frame_label
 from weir.results.result import Result, Throughput
 from weir.results.tenants import OUTWARD
 

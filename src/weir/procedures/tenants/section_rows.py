@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
+from weir.lab.frames import frame_label
 from weir.report import numbers
-from weir.report.summary import frame_label
 from weir.results.result import Case, Result, Setup
 from weir.results.slices import DISTURBED_SHARE
 from weir.results.tenants import (

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from weir.base.si import US_PER_S
+from weir.lab.frames import frame_label
 from weir.procedures.tenants.section_doubts import ONCE, in_doubt, once
 from weir.procedures.tenants.section_rows import SHARED, Row, rows
 from weir.procedures.tenants.section_slope import slopes, untold
 from weir.report.rates import NoRatio, Ratio, compared
-from weir.report.summary import frame_label
 from weir.results.result import Result, Throughput
 from weir.results.tenants import Senders
 

@@ -20,6 +20,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from weir.lab.frames import frame_label
 from weir.procedures.throughput import section_page
 from weir.procedures.throughput.section_findings import findings
 from weir.report import blocks, legend, numbers, rates, summary
@@ -95,7 +96,7 @@ def _plain(result: Result, setup: Setup, case: Case, goal: str, *, ratios: bool)
     rows = (row for row in summary.rows(result) if row.case is case and row.throughput.goal == goal)
     row = next(rows, None)
     found = row.throughput if row is not None else None
-    cells = [summary.frame_label(case.frame), setup.name, goal, legend.flags_of(row, case)]
+    cells = [frame_label(case.frame), setup.name, goal, legend.flags_of(row, case)]
     cells += [rates.mpps(found), rates.span_mpps(found), rates.gbps(found)]
     if ratios:
         cells += [row.ratio_text, row.ratio.span if row.ratio else ""] if row else [numbers.NONE, ""]
@@ -167,7 +168,7 @@ def _chain_table(result: Result, chain: str | None, goals: list[str], letters: i
             cells = list(_cells(result, case, goals, ratios=ratios, spans=spans))
             if names:
                 cells.insert(0, Text(setup.chain if chain is None else setup.name))
-            out.add_row(Text("" if named else summary.frame_label(frame)), *cells)
+            out.add_row(Text("" if named else frame_label(frame)), *cells)
             named = True
         out.add_section()
     return out

@@ -9,6 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from weir.lab.frames import frame_label
 from weir.report import legend, numbers, rates, summary
 from weir.report.page.markup import Child, needs_script, sentences, tag
 from weir.report.rates import FLAGS
@@ -202,9 +203,7 @@ def _body(result: Result, chain: str, goals: list[str]) -> Markup:
             if case.frame == frame
         ]
         for index, (setup, case) in enumerate(found):
-            first = (
-                tag("th", summary.frame_label(frame), scope="row", rowspan=len(found)) if index == 0 else None
-            )
+            first = tag("th", frame_label(frame), scope="row", rowspan=len(found)) if index == 0 else None
             lines.append(
                 tag("tr", first, _cells(result, setup, case, goals), class_="first" if index == 0 else None)
             )

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from weir.lab.frames import frame_label
 from weir.report import numbers, rates
-from weir.report.summary import frame_label
 from weir.results.chains import ChainLoad
 from weir.results.result import Throughput
 from weir.results.verification import SuiteResult

@@ -13,7 +13,7 @@ from starlette.datastructures import QueryParams
 from starlette.exceptions import HTTPException
 
 from weir.comparison import compare_several, several_text, text
-from weir.report.summary import frame_label
+from weir.lab.frames import frame_label
 from weir.report.units import UNITS
 from weir.results.comparison import Change, ComparedRun, Comparison
 from weir.results.result import Result
