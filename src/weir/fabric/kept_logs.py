@@ -19,6 +19,8 @@ QUOTED_MAX = 5
 """Logs whose ends an error quotes, where there are many."""
 KEPT = 10
 """Deployments whose logs are kept: the last ones."""
+DEPTH_MAX = 8
+"""Of folders with logs in them: a program of a user's may have nested more than anybody can walk."""
 LOG_BYTES_MAX = 4 << 20
 """Of one log; of a longer one its end."""
 LINE_CHARACTERS_MAX = 300
@@ -88,7 +90,16 @@ def _telling(logs: Sequence[Path]) -> list[Path]:
 
 
 def _logs_in(directory: Path) -> list[Path]:
-    return sorted(path for path in directory.rglob("*") if path.suffix in _SUFFIXES and _has_text(path))
+    found, folders = [], [(directory, 0)]
+    while folders:
+        folder, depth = folders.pop()
+        with suppress(FileNotFoundError):  # it is gone meanwhile
+            for path in folder.iterdir():
+                if path.is_dir() and not path.is_symlink():
+                    folders += [(path, depth + 1)] * (depth < DEPTH_MAX)
+                elif path.suffix in _SUFFIXES and _has_text(path):
+                    found.append(path)
+    return sorted(found)
 
 
 def _has_text(path: Path) -> bool:

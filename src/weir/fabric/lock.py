@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import shutil
 import tempfile
 import time
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from weir.base.error import FabricError
+from weir.fabric.removal import remove_tree
 
 LOCK_SUFFIX = ".lock"
 _PAUSE_S = 0.01
@@ -172,7 +172,8 @@ def _remove_if_left(folder: Path) -> bool:
     lock = Lock(_of(folder))
     with suppress(FabricError):  # another user's: it is theirs to remove
         if lock.take():
-            shutil.rmtree(folder, ignore_errors=True)
+            with suppress(OSError):
+                remove_tree(folder)
             lock.release()
             return not folder.exists()
     return False

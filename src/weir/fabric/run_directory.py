@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 from weir.base.error import FabricError
 from weir.fabric.kept_logs import keep_logs
+from weir.fabric.removal import remove_tree
 from weir.fabric.site import LOGS, Facts, Site
 from weir.plan import Step
 
@@ -30,7 +30,7 @@ class RunDirectory:
         """Removes it with all that is in it. OSError if anything in it cannot be removed."""
         while facts.get("ours") and site.directory.exists():
             with suppress(FileNotFoundError):  # somebody removes files there, too
-                shutil.rmtree(site.directory)
+                remove_tree(site.directory)
 
     def keep_logs(self, site: Site, error: BaseException) -> None:
         """Of all processes of the deployment, and of what they note as theirs elsewhere."""
