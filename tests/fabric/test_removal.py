@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What programs of users leave in a deployment's folder is removed, and looked through, however deep it lies."""
+"""What programs of users leave in a deployment's folder is removed and looked through, however deep it is."""
 
 from __future__ import annotations
 

@@ -210,7 +210,16 @@ def _run(line: bytes, where: str) -> tuple[Result, list[str]]:
 
 
 def _json(line: bytes, where: str) -> Any:
-    return _understood(lambda: json.loads(line, parse_float=_finite, parse_constant=_finite), where)
+    return _understood(
+        lambda: json.loads(line, parse_float=_finite, parse_constant=_finite, parse_int=_of_64_bits), where
+    )
+
+
+def _of_64_bits(text: str) -> int:
+    """No counter or seed has more."""
+    if len(text) > len(str(1 << 64)) or not -1 << 63 <= (found := int(text)) < 1 << 64:
+        raise ValueError(f"{text[:20]}… is no number of a result: it has more than 64 bits")
+    return found
 
 
 def _finite(text: str) -> float:

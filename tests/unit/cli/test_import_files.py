@@ -91,6 +91,8 @@ def port_of_no_node(setup: Any) -> None:
         (lambda: packed(HEADER, hostile(duration_s=float("nan"))), "NaN is no number of a result"),
         (lambda: json.dumps(fine() | {"duration_s": float("-inf")}).encode(), "-Infinity is no number of"),
         (lambda: json.dumps(fine()).encode()[:-1] + b', "more": 1e999}', "1e999 is no number of"),
+        (lambda: packed(HEADER, hostile(duration_s=10**49)), "10000000000000000000… is no number of"),
+        (lambda: json.dumps(fine() | {"version": 1 << 64}).encode(), "it has more than 64 bits"),
         (lambda: packed(HEADER, hostile(version=1, setups=[{"topology": 7}])), "no result of Weir"),
         (lambda: packed(HEADER, {"tags": [], "result": None}), "no result of Weir"),
         (lambda: packed(HEADER, {"tags": "baseline", "result": {}}), "expected tags and a result"),
