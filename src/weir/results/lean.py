@@ -93,6 +93,11 @@ class LeanTraffic(Record):
     left_out: int = 0
     """Frames of the file that were cut off when captured, or are too long."""
 
+    def text(self) -> str:
+        """ "8,192 frames of 500 flows, frame 64"."""
+        what = self.pcap if self.pcap is not None else f"{self.flows:,} flows, frame {self.frame}"
+        return f"{self.frames:,} frames of {what}"
+
 
 class LeanSamples(Record):
     """Cycles of the time-stamp counter per later packet, of every repeat, launch by launch."""
@@ -143,6 +148,8 @@ class LeanResult(Document):
     """Version of Weir."""
     chain: str
     """As the command names it: a lab's name and chain, or the functions."""
+    options: dict[str, dict[str, str]] = {}
+    """Of each function, as it was told; none in results of older versions."""
     fastpath: FastPathUse | None = None
     traffic: LeanTraffic
     cpu: int

@@ -15,7 +15,7 @@ from weir.fabric import hugepages, lean_build
 from weir.fabric import lean as process
 from weir.fabric.built import built
 from weir.plan.lean import LeanRequest
-from weir.procedures.lean import numbers, regression
+from weir.procedures.lean import numbers, regression, unlike
 from weir.results.fingerprint import differences
 from weir.results.lean import Comparison, LeanCost, LeanResult, LeanSamples, LeanState, LeanTraffic
 from weir.results.result import Fingerprint
@@ -147,7 +147,7 @@ class LeanRun:
             baseline=name,
             interleaved=False,
             differences=[
-                *_other_packets(baseline, result),
+                *unlike.measured(baseline, result),
                 *differences(baseline.fingerprint, result.fingerprint),
             ],
             verdicts=verdicts,
@@ -240,6 +240,7 @@ class LeanRun:
         return LeanResult(
             weir=__version__,
             chain=self.chain,
+            options=unlike.options(self.request),
             fastpath=numbers.fastpath_use(found.timed),
             traffic=self.traffic.model_copy(update=left),
             cpu=self.cpu,
@@ -293,15 +294,6 @@ def _instruction_ratios(
         if before and after:
             ratios[name] = after / before
     return ratios
-
-
-def _other_packets(one: LeanResult, other: LeanResult) -> list[str]:
-    same = one.traffic == other.traffic
-    return (
-        []
-        if same
-        else ["The packets differ: " + " and ".join(str(result.traffic) for result in (one, other)) + "."]
-    )
 
 
 def _compared(result: LeanResult, comparison: Comparison) -> LeanResult:

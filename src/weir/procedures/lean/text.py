@@ -32,6 +32,18 @@ def render(result: LeanResult) -> str:
     return "\n".join(_lines(result)) + "\n"
 
 
+def _predicted(result: LeanResult) -> str:
+    if result.later.chain.packets_out == 0:
+        return "predicted: nothing, since no packet left the chain"
+    prediction, cycles = result.prediction, result.later.chain.cycles_per_packet
+    most, least = (prediction.pps * cycles.median / one / 1e6 for one in (cycles.min, cycles.max))
+    return (
+        f"predicted: {prediction.pps / 1e6:.2f} Mpps ({least:.2f} to {most:.2f} by single repeats) = "
+        f"{prediction.frequency_hz / 1e9:.2f} GHz x CUR "
+        f"{prediction.cur:g} / {cycles.median:.1f} cycles, of known flows"
+    )
+
+
 def _lines(result: LeanResult) -> Iterator[str]:
     traffic = result.traffic
     source = traffic.pcap or f"{traffic.flows:,} flows, frame {traffic.frame}"
@@ -46,14 +58,7 @@ def _lines(result: LeanResult) -> Iterator[str]:
         yield ""
     if result.fastpath is not None:
         yield _walked(result.fastpath)
-    prediction = result.prediction
-    cycles = result.later.chain.cycles_per_packet
-    most, least = (prediction.pps * cycles.median / one / 1e6 for one in (cycles.min, cycles.max))
-    yield (
-        f"predicted: {prediction.pps / 1e6:.2f} Mpps ({least:.2f} to {most:.2f} by single repeats) = "
-        f"{prediction.frequency_hz / 1e9:.2f} GHz x CUR "
-        f"{prediction.cur:g} / {cycles.median:.1f} cycles, of known flows"
-    )
+    yield _predicted(result)
     yield (
         f"CPP: cycles of the core, {result.core_per_tsc:.3f} for one of the time-stamp counter (TSC), by "
         f"{result.clock}; IPP: {result.instructions_source or 'not counted'}; this core retires "
