@@ -97,7 +97,8 @@ class Performance(LabSection):
     )
     latency: LatencyOptions | None = Field(
         default=LatencyOptions(loads=("50% PDR",), duration_s=1.0, settle_s=0.2),
-        description="delay at given loads; null: not measured",
+        description="delay at given loads; absent: at half of PDR, or of the last goal where that is none; "
+        "null: not measured",
     )
     repeats: int = Field(default=1, ge=1, le=100, description="searches: median, min and max are quoted")
     relative_width: float = Field(default=0.05, gt=0, lt=1, description="how close a search's bounds must be")
@@ -112,6 +113,15 @@ class Performance(LabSection):
         default_factory=TenantsCores, description="who has which; `system` of `driver: local` alone"
     )
     seed: int = Field(default=1, ge=0, description="of everything random in the traffic")
+
+    @model_validator(mode="after")
+    def _of_a_goal(self) -> Self:
+        """Nobody is refused for a load that they did not name."""
+        names = [goal.name for goal in self.goals]
+        if self.latency is not None and "latency" not in self.model_fields_set and "PDR" not in names:
+            at = self.latency.model_copy(update={"loads": (f"50% {names[-1]}",)})
+            object.__setattr__(self, "latency", at)  # frozen, and not handed to anybody yet
+        return self
 
     def measured(self, time_limit_s: float) -> Measure:
         """As the instrument that measures chains takes it."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -13,7 +14,7 @@ from typer.testing import CliRunner
 
 from tests.simulated.tester import Misbehaviour
 from weir.cli.main import app
-from weir.lab.performance import Performance
+from weir.lab.performance import Performance, performance_complaints
 from weir.lab.problem import LabFileError
 from weir.lab.sla import DelayLimits, Sla, ThroughputFloor
 from weir.lab.sut import load_sut
@@ -217,3 +218,20 @@ def test_the_defaults_are_the_papers_chains_without_acceleration() -> None:
     wanted = Performance()
     assert (wanted.chains, wanted.techniques) == (("PVP", "PVVP"), ("generic",))
     assert [one.name for one in wanted.goals] == ["NDR", "PDR"]
+
+
+@pytest.mark.parametrize(
+    ("keys", "loads"),
+    [
+        ({}, ("50% PDR",)),
+        ({"goals": [{"name": "NDR", "loss_ratio": 0}]}, ("50% NDR",)),
+        ({"goals": [{"name": "NDR", "loss_ratio": 0}], "latency": {"loads": ["10% NDR"]}}, ("10% NDR",)),
+    ],
+)
+def test_a_delay_that_nobody_asked_for_is_measured_at_a_goal_that_there_is(
+    keys: dict[str, Any], loads: tuple[str, ...]
+) -> None:
+    wanted = Performance.model_validate(keys)
+    assert wanted.latency is not None
+    assert wanted.latency.loads == loads
+    assert not list(performance_complaints(wanted, Sla()))
