@@ -15,8 +15,18 @@ _MORE_CPUS = "give it more CPUs: loops poll on all that there are, and something
 
 
 def cores(facts: Facts) -> Iterator[Finding]:
-    """Enough of them?"""
+    """Enough of them, and all of their time?"""
     allowed, online = facts.usable_cpus(), facts.cpus.online
+    quota = facts.cpus.quota
+    if quota is not None and quota < len(allowed):
+        yield Finding(
+            subject="cores", severity="warning",
+            what=f"a control group leaves Weir the time of {quota:g} of {len(allowed)} CPUs",
+            cost="the kernel stops polling loops for most of each period: trials fail, and the host is said "
+            "to have had the cores",
+            mend="raise its limit (cpu.max, in v1 cpu.cfs_quota_us): a container without --cpus, a unit "
+            "without CPUQuota=",
+        )  # fmt: skip
     said = f"{len(allowed)} CPU{'s' if len(allowed) > 1 else ''} ({cpus_text(allowed)})"
     if len(allowed) < len(online):
         said += f" of {len(online)} for this process"

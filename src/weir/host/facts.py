@@ -29,6 +29,8 @@ class Cpus(FixedRecord):
     online: tuple[int, ...] = ()
     allowed: tuple[int, ...] = ()
     """CPUs that this process may use."""
+    quota: float | None = None
+    """Of how many CPUs' time control groups leave this process; None: no limit."""
     siblings: tuple[tuple[int, ...], ...] = ()
     """Threads of each core that has more than one online."""
     smt_control: str | None = None

@@ -15,6 +15,7 @@ from weir.fabric import probe
 from weir.fabric.built import native_version
 from weir.fabric.host import cpus, devices, power
 from weir.fabric.host.guest import kvm
+from weir.fabric.host.quota import quota_cpus
 from weir.fabric.host.tree import Tree
 from weir.fabric.openvswitch import version as openvswitch_version
 from weir.host.facts import Facts, Probes, Software
@@ -29,7 +30,7 @@ def facts(root: Path = Path("/")) -> Facts:
     """
     tree = Tree(root)
     return Facts(
-        cpus=cpus.cpus(tree),
+        cpus=cpus.cpus(tree).model_copy(update={"quota": quota_cpus(tree)}),
         isolation=cpus.isolation(tree),
         power=power.power(tree),
         interrupts=power.interrupts(tree),
