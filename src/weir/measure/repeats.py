@@ -31,12 +31,11 @@ class Answer(Protocol):
         """It found none for want of time or of trials that can be believed."""
 
 
-def too_much_pps(bad: Sequence[GoalResult]) -> float | None:
-    """The load that was too much for the system under test in each of the searches that looked, where none
-    found a rate: it carries less. None: nobody looked, or the tester was too slow."""
-    looked = [one for one in bad if not one.unmeasured]
-    uppers = [one.upper_pps for one in looked if one.upper_pps is not None and not one.tester_limited]
-    return max(uppers) if uppers and len(uppers) == len(looked) else None
+def too_much_pps(tried_pps: Sequence[float | None]) -> float | None:
+    """Of what found no rate and says something of the system under test: the load that was too much for each.
+    None: of one no such load is known, or there is none."""
+    known = [one for one in tried_pps if one is not None]
+    return max(known) if known and len(known) == len(tried_pps) else None
 
 
 AnswerT = TypeVar("AnswerT", bound=Answer)
@@ -99,7 +98,11 @@ def throughput(
             status="irregular",
             why=why,
             unmeasured=why_none.unmeasured,
-            upper_bound_pps=None if good else too_much_pps(bad),
+            upper_bound_pps=None
+            if good
+            else too_much_pps(
+                [None if one.tester_limited else one.upper_pps for one in bad if not one.unmeasured]
+            ),
             repeats=len(found),
             searches=len(found),
             left_out_share=statistics.median(one.left_out_share for one in found),

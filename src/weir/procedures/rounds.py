@@ -13,7 +13,7 @@ from weir.lab.sla import Sla
 from weir.lab.ways import Way
 from weir.measure.delay import point_of
 from weir.measure.machine_state import MachineState
-from weir.measure.repeats import none_found, remarked, vote
+from weir.measure.repeats import none_found, remarked, too_much_pps, vote
 from weir.measure.service_level import service_level_verdicts
 from weir.results.campaign import CaseRound, RoundDelay
 from weir.results.result import Case, DelayPoint, RoundRate, Setup, Throughput
@@ -199,11 +199,10 @@ def _found(rounds: Sequence[tuple[int, Throughput]]) -> Throughput:
         said = f" (the others: {others})"
         why = none_found(len(bad), len(rounds), "rounds", why_none.why, said) if found else why_none.why
         uppers = [one.upper_bound_pps for one in bad if not one.unmeasured]
-        known = [one for one in uppers if one is not None]
         return why_none.model_copy(
             update={
                 "why": why,
-                "upper_bound_pps": max(known) if known and len(known) == len(uppers) and not found else None,
+                "upper_bound_pps": None if found else too_much_pps(uppers),
                 "rounds": rates,
                 "searches": searches,
             }
