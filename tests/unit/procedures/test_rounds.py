@@ -174,6 +174,21 @@ def test_rounds_of_which_none_could_be_measured_are_irregular_with_their_own_rea
     assert (whole.status, whole.why) == ("irregular", "The time limit came first.")
 
 
+@pytest.mark.parametrize(
+    ("tried_pps", "too_much_pps"), [((1e5, 2e5), 2e5), ((1e5, None), None), ((None, None), None)]
+)
+def test_what_was_too_much_for_every_round_is_a_bound_of_all_and_else_there_is_none(
+    tried_pps: tuple[float | None, ...], too_much_pps: float | None
+) -> None:
+    lost = none_found("Even at the lowest load more was lost than the goal allows.")
+    rounds = [lost.model_copy(update={"upper_bound_pps": pps}) for pps in tried_pps]
+    late = none_found("The time limit came first.", unmeasured=True)
+    (whole,) = combined([case(throughput=[one]) for one in (*rounds, late)], None).throughput
+    assert whole.upper_bound_pps == too_much_pps
+    (whole,) = combined([case(throughput=[one]) for one in (*rounds, found(2e6))], None).throughput
+    assert whole.upper_bound_pps is None
+
+
 def none_found(why: str, *, unmeasured: bool = False) -> Throughput:
     return Throughput(
         goal="NDR", goal_loss_ratio=0, status="irregular", why=why, unmeasured=unmeasured, searches=1
