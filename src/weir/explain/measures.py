@@ -200,6 +200,14 @@ MEASURES = (
         "the host below is not yours: a guest cannot keep its hypervisor away",
     ),
     Measure(
+        "No limit on Weir's CPU time (a container without --cpus, a unit without CPUQuota=)",
+        _against("host-stall", "oversubscription"),
+        "f_s",
+        "time that a CPU quota had the core (explain's rows); weir doctor",
+        "none",
+        "no quota had the core: others did",
+    ),
+    Measure(
         "Fewer pollers than cores: one polling loop on each",
         _against("oversubscription"),
         "f_s",

@@ -12,7 +12,7 @@ from weir.explain.trial import LOST_SHARE, Analysis, Overflow
 from weir.results import slices
 from weir.results.explanation import Evidence, Limit
 from weir.results.result import Trial
-from weir.results.slices import HOST, SLOWED, Had
+from weir.results.slices import HOST, QUOTA, SLOWED, Had
 
 TAKEN_SHARE = 0.1
 """A core that the host has for a larger share of the time is oversubscribed."""
@@ -23,6 +23,8 @@ _SAID = {
     HOST: "the host: a hypervisor, or a program that was not recorded",
     SLOWED: "worked slower than at its best: a neighbour on its physical core, or a lower clock",
 }
+
+_NOTES = {**_SAID, QUOTA: "was spent: a loop that would go on had to leave the core"}
 
 
 def taken_away(one: Analysis) -> tuple[Limit, tuple[Evidence, ...]] | None:
@@ -142,4 +144,4 @@ def rows(trial: Trial, core: int) -> Iterator[Evidence]:
     for by, one in [*_had(trial, core).items()][:_NAMED]:
         name = f"core {core}: {slices.named(by, one.threads)}"
         what = {HOST: f"core {core} away", SLOWED: f"core {core} slowed"}.get(by, name)
-        yield Evidence(what=what, value=round(one.us), unit="us", note=_SAID.get(by, "had the core"))
+        yield Evidence(what=what, value=round(one.us), unit="us", note=_NOTES.get(by, "had the core"))

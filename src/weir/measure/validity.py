@@ -24,7 +24,7 @@ from weir.measure.counting import ENOUGH_SHARE, Counting
 from weir.measure.tester import Stream
 from weir.protocol.traffic_results import TrafficResult
 from weir.results import slices
-from weir.results.slices import ITSELF, SLOWED, SLOWED_HOW
+from weir.results.slices import ITSELF, QUOTA, SLOWED, SLOWED_HOW
 
 SHORTFALL_RATIO = 0.001
 STRETCH_RATIO = 0.01
@@ -32,7 +32,10 @@ UNTIMED_RATIO = 0.001
 # One stall of the host is no stretch: gaps of up to 1 ms are usual on a virtual machine.
 STRETCH_FLOOR_S = 0.002
 SAID_IN_MS_BELOW_S = 0.1
-_ADVICE = {ITSELF: "let trials last longer (`duration_s`), or leave a core that the lab does not use"}
+_ADVICE = {
+    ITSELF: "let trials last longer (`duration_s`), or leave a core that the lab does not use",
+    QUOTA: "run it without that limit (`weir doctor` tells how)",
+}
 
 
 @dataclass(frozen=True)

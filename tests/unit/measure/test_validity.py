@@ -9,7 +9,7 @@ from weir.measure.accounting import Balance
 from weir.measure.counting import Counting
 from weir.measure.validity import faults
 from weir.protocol.traffic_results import TrafficResult
-from weir.results.slices import Counted, LeftOut, TrialSlices
+from weir.results.slices import QUOTA, Counted, LeftOut, TrialSlices
 
 PYTHON = [f"python (nice 19) of alice ({tid})" for tid in range(1, 7)]
 
@@ -42,6 +42,10 @@ def said(*by: tuple[str, float]) -> str:
         (
             [("host", 1.5), ("weir itself (6199)", 80.0)],
             "weir itself (6199) had core 1 for 80.00 ms: let trials last longer",
+        ),
+        (
+            [(QUOTA, 500.0)],
+            "the CPU quota of a control group had core 1 for 0.500 s: run it without that limit",
         ),
     ],
 )

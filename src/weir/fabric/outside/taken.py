@@ -14,12 +14,12 @@ import struct
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from weir.fabric import markers
 from weir.fabric.outside.whole_time import ran_s, whose
-from weir.results.slices import ENDED, ITSELF
+from weir.results.slices import ENDED, ITSELF, QUOTA
 
 _SYSCALL = 298  # x86-64
 _TYPE_SOFTWARE, _CONFIG_DUMMY = 1, 9
@@ -33,7 +33,7 @@ _DATA_PAGES = 256
 """A megabyte: 21,000 switches of a core in one trial."""
 _HEAD_AT, _TAIL_AT = 1024, 1032
 _RECORD_LOST, _RECORD_SWITCH_CPU_WIDE = 2, 15
-_MISC_SWITCH_OUT = 1 << 13
+_MISC_SWITCH_OUT, _MISC_PREEMPTED = 1 << 13, 1 << 14
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -45,6 +45,8 @@ class Switch:
     raw_ns: int
     from_tid: int
     to_tid: int
+    preempted: bool = False
+    """The one that lost it would have gone on."""
 
 
 class CoreSwitches:
@@ -75,7 +77,8 @@ class CoreSwitches:
                 continue
             _, other, _, tid, raw_ns = struct.unpack_from("IIIIQ", body)
             out = misc & _MISC_SWITCH_OUT
-            switches.append(Switch(raw_ns, tid if out else other, other if out else tid))
+            from_tid, to_tid = (tid, other) if out else (other, tid)
+            switches.append(Switch(raw_ns, from_tid, to_tid, bool(misc & _MISC_PREEMPTED)))
         return switches, lost
 
     def close(self) -> None:
@@ -119,7 +122,7 @@ def _open(core: int) -> int:
     return fd
 
 
-_NOBODY = 0
+_NOBODY, _QUOTA = 0, -1
 _FLAGS_AT, _NICE_AT = 6, 16
 """Places in /proc/TID/stat behind the name, proc(5)."""
 _OF_THE_KERNEL = 0x200000  # PF_KTHREAD
@@ -182,7 +185,7 @@ class TakenWatch:
             core.begin()
 
     def end(self) -> list[Taken]:
-        """Just after it: all but polling loops' time."""
+        """Just after it: all but polling loops' time, and what a quota kept from them."""
         ours, loops = self._before | frozenset(self._ours()), frozenset(self._loops())
         found: list[Taken] = []
         ended_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
@@ -198,7 +201,7 @@ class TakenWatch:
                     self._said(tid, of_others=tid not in ours),
                     tid in ours or self._takes_part(core.core, tid),
                 )
-                for from_ns, to_ns, tid in self._spans(core.core, switches, ended_ns)
+                for from_ns, to_ns, tid in self._spans(core.core, held_back(switches, loops), ended_ns)
                 if tid != _NOBODY and tid not in loops
             ]
         return found
@@ -231,6 +234,8 @@ class TakenWatch:
 
     def _said(self, tid: int, *, of_others: bool) -> str:
         """For people: the step of another deployment that started it, or the program with its number."""
+        if tid == _QUOTA:
+            return QUOTA
         if of_others and tid not in self._marks:
             self._marks[tid] = markers.mark_of(tid, self._proc)
         mark = self._marks.get(tid)
@@ -266,6 +271,21 @@ def _user(place: Path) -> str:
         return place.owner()
     except KeyError:
         return f"user {place.stat().st_uid}"
+
+
+def held_back(switches: Sequence[Switch], loops: Collection[int]) -> list[Switch]:
+    """The same, with nobody's time as the quota's where a loop had to leave the core to nobody, until it has
+    it again: the kernel does that to a thread that would go on when its group has used up its quota, and for
+    no other reason (sched-bwc)."""
+    found: list[Switch] = []
+    spent = False
+    for one in switches:
+        if one.preempted and one.from_tid in loops and one.to_tid == _NOBODY:
+            spent = True
+        elif one.to_tid in loops:
+            spent = False
+        found.append(replace(one, to_tid=_QUOTA) if spent and one.to_tid == _NOBODY else one)
+    return found
 
 
 def spans(switches: Sequence[Switch], from_ns: int, to_ns: int) -> Iterator[tuple[int, int, int]]:
