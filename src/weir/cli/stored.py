@@ -121,17 +121,19 @@ def point_on(result: Result, console: Console, store: str | None, on: str | None
 
 @contextmanager
 def going_on_after(place: str, command: str, run: Callable[[], str | None]) -> Iterator[None]:
-    """A server with the store `place` that goes away in the body is told with what goes on with the run, if
-    that has got into the store."""
-    from weir.store.connection import StoreError
+    """A store `place` that goes away in the body and may come back, a server's or one on a full disk, is told
+    with what goes on with the run, if that has got into the store."""
+    from weir.store.connection import StoreError, StoreFullError
 
     try:
         yield
     except StoreError as error:
-        if "://" not in place or (begun := run()) is None:
+        full = isinstance(error, StoreFullError)
+        if not (full or "://" in place) or (begun := run()) is None:
             raise
-        there = f"when it is there again, `{command} {begun}` with the same --store goes on"
-        raise StoreError(f"{error}; {there}") from error
+        when = "then" if full else "when it is there again,"
+        same = f"{when} `{command} {begun}` with the same --store goes on"
+        raise type(error)(f"{error}; {same}") from error
 
 
 def check_reports(output: Path | None) -> None:

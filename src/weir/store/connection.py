@@ -33,6 +33,10 @@ class StoreError(WeirError):
     """The store cannot be used; says which, why, and what to do."""
 
 
+class StoreFullError(StoreError):
+    """Its disk has no room left, or seems not to: with some, it can be used again."""
+
+
 class NoStoreError(StoreError):
     """There is nothing to read."""
 
@@ -181,15 +185,17 @@ def explained(name: str) -> Iterator[None]:
         yield
     except DBAPIError as error:
         reason = str(error.orig).splitlines()[0] if str(error.orig) else type(error.orig).__name__
-        fix = "check the place and its permissions"
+        fix, kind = "check the place and its permissions", StoreError
         if "not a database" in reason or "malformed" in reason:
             fix = DAMAGED
         elif "locked" in reason:
             fix = "another program holds it: wait for it to end"
         elif ("disk" in reason and "full" in reason) or "No space left" in reason:
             fix = "make room on the disk, by other files than this one: removing runs takes some, too"
+            kind = StoreFullError
         elif "disk I/O error" in reason:
             fix = "is the disk full or damaged? writing takes some room, removing runs too"
+            kind = StoreFullError
         elif "locking protocol" in reason or "unable to open" in reason:
             fix = (
                 "check the place and its permissions; or a program that wrote to it was killed, which any"
@@ -197,7 +203,7 @@ def explained(name: str) -> Iterator[None]:
             )
         elif "connection" in reason and "://" in name:
             fix = "is the server there, and may this user use the database?"
-        raise StoreError(f"{name}: {reason}; {fix}") from error
+        raise kind(f"{name}: {reason}; {fix}") from error
 
 
 def _sqlite_options(connection: Any, _record: object) -> None:

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 from pydantic import ValidationError
 from sqlalchemy import select
 
-from weir.base.error import USAGE
+from weir.base.error import INTERRUPTED, USAGE
 from weir.base.record import fault_text
 from weir.base.words import counted
 from weir.results.document import NewerDocumentError
@@ -47,6 +47,12 @@ class ImportFileError(StoreError):
     """The file cannot be imported; nothing of it was."""
 
     exit_code = USAGE
+
+
+class ImportStoppedError(StoreError):
+    """By the user; says what is in the store."""
+
+    exit_code = INTERRUPTED
 
 
 @dataclass
@@ -81,7 +87,7 @@ def _line(content: Any) -> bytes:
 def read_import(
     store: Store, path: Path, tags: Sequence[str] = (), run_bytes_max: int = RUN_BYTES_MAX
 ) -> Imported:
-    """All runs of an export, or of a result.json. ImportFileError, StoreError.
+    """All runs of an export, or of a result.json. ImportFileError, ImportStoppedError, StoreError.
 
     The file is read to its end before anything is stored; then each run is stored in one piece: who measures
     meanwhile does not wait for all of them.
@@ -90,19 +96,24 @@ def read_import(
         check_tag(tag)
     if path.exists() and not path.is_file() and not path.is_dir():
         raise ImportFileError(f"{path}: is no file, and it is read twice; store it first, or name one with <")
-    for _ in _runs(path, run_bytes_max):
-        pass
     done = Imported()
-    for result, own in _runs(path, run_bytes_max):
-        with _in_part(done), store.session(writing=True) as session:
-            there = session.scalar(select(RunRow).where(RunRow.id == result.id))
-            whole = there is not None and there.finished_s is not None and not there.interrupted
-            if there is None:
-                add_run(session, result, sorted({*own, *tags}))
-        (done.added if there is None else done.there).append(result.id)  # it is kept only now
-        if there is not None and not whole and result.finished_at and not result.interrupted:
-            done.unfinished.append(result.id)
+    with _in_part(done):
+        for _ in _runs(path, run_bytes_max):
+            pass
+        for result, own in _runs(path, run_bytes_max):
+            _import(store, result, sorted({*own, *tags}), done)
     return done
+
+
+def _import(store: Store, result: Result, tags: Sequence[str], done: Imported) -> None:
+    with store.session(writing=True) as session:
+        there = session.scalar(select(RunRow).where(RunRow.id == result.id))
+        whole = there is not None and there.finished_s is not None and not there.interrupted
+        if there is None:
+            add_run(session, result, tags)
+    (done.added if there is None else done.there).append(result.id)  # it is kept only now
+    if there is not None and not whole and result.finished_at and not result.interrupted:
+        done.unfinished.append(result.id)
 
 
 @contextmanager
@@ -114,6 +125,9 @@ def _in_part(done: Imported) -> Iterator[None]:
             raise
         so_far = f"{counted(len(done.added), 'run')} imported before that, and kept"
         raise StoreError(f"{error}; {so_far}: {', '.join(done.added)}") from error
+    except KeyboardInterrupt as stop:
+        kept = counted(len(done.added), "run") if done.added else "nothing"
+        raise ImportStoppedError(f"interrupted: {kept} imported") from stop
 
 
 def _runs(path: Path, run_bytes_max: int) -> Iterator[tuple[Result, list[str]]]:

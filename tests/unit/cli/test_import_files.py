@@ -6,15 +6,18 @@ from __future__ import annotations
 import functools
 import gzip
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy.orm import Session
 
 from weir.cli import exits
+from weir.results.result import Result
 from weir.store.connection import StoreError
-from weir.store.exchange import ImportFileError, read_import
+from weir.store.exchange import ImportFileError, ImportStoppedError, read_import
+from weir.store.rows import add_run
 from weir.store.store import Store
 
 from .stored import listed, made
@@ -119,6 +122,28 @@ def test_a_file_that_is_damaged_behind_good_runs_is_refused_whole(tmp_path: Path
     with Store(tmp_path / "results.db") as store, pytest.raises(ImportFileError, match="run 2: no result"):
         read_import(store, file)
     assert listed(store=str(tmp_path / "results.db")) == []
+
+
+@pytest.mark.parametrize(("before", "said"), [(0, "interrupted: nothing imported"), (2, "2 runs imported")])
+def test_an_import_that_is_interrupted_says_how_many_runs_got_in(
+    before: int, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = tmp_path / "runs.weir"
+    whole.write_bytes(packed({**HEADER, "runs": 3}, *(hostile(id=f"run-{at}") for at in range(3))))
+    added: list[str] = []
+
+    def add(session: Session, result: Result, tags: Sequence[str]) -> None:
+        if len(added) == before:
+            raise KeyboardInterrupt
+        added.append(result.id)
+        add_run(session, result, tags)
+
+    monkeypatch.setattr("weir.store.exchange.add_run", add)
+    place = tmp_path / "results.db"
+    with Store(str(place)) as store, pytest.raises(ImportStoppedError, match=said) as stopped:
+        read_import(store, whole)
+    assert stopped.value.exit_code == exits.INTERRUPTED
+    assert sorted(listed(store=str(place))) == added
 
 
 def test_what_was_made_to_grow_is_refused_before_it_has(tmp_path: Path) -> None:
