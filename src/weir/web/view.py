@@ -6,11 +6,13 @@ from __future__ import annotations
 from functools import cache
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from weir import __version__
 from weir.base.words import counted
 from weir.report import numbers, rates
 from weir.report.page.document import mark
+from weir.report.page.markup import join, sentence
 from weir.web import assets, links
 from weir.web.page import Page
 
@@ -32,7 +34,7 @@ def _environment() -> Environment:
         "meaning": rates.FLAGS,
         "version": __version__,
     }
-    made.filters |= {"moment": _moment, "counted": counted}
+    made.filters |= {"moment": _moment, "counted": counted, "said": _said}
     return made
 
 
@@ -40,6 +42,11 @@ def text(page: Page, here: str) -> str:
     """The whole HTML. `here`: the address's path."""
     template = _environment().get_template(f"{page.template}.html")
     return template.render({**page.fields, "title": page.title, "here": here})
+
+
+def _said(words: str) -> Markup:
+    """What stands between backticks is a command or a name in a file."""
+    return join(sentence(words))
 
 
 def _moment(rfc3339: str | None) -> str:

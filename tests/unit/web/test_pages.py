@@ -244,7 +244,7 @@ def test_without_a_model_its_page_says_how_to_make_one_and_with_one_how_far_off_
     store = filled(tmp_path / "results.db", [nightly(0)])
     none = client(store, tmp_path / "model.json").get("/model")
     assert none.status_code == 200
-    assert "weir model calibrate LAB" in text_of(none.text)
+    assert "<code>weir model calibrate LAB</code>" in none.text
     fitted = [(2e6, 2.2e6, "nat"), (1e6, 1e6, "nat, l3fwd"), (5e5, 4e5, "acl")]
     document = {
         "version": MODEL_VERSION,
@@ -292,3 +292,4 @@ def test_without_a_model_its_page_says_how_to_make_one_and_with_one_how_far_off_
     assert trials.index("acl 0.500 0.400 -20.0%") < trials.index("nat 2.000 2.200 +10.0%")
     assert "nat +10.0% +0.0%" in said
     assert page.count("<circle") == 3
+    assert "`" not in said and "<code>weir model validate</code>" in page
