@@ -30,6 +30,14 @@ def test_a_round_that_only_one_of_them_has_is_no_pair() -> None:
     assert compared(one, base) == Ratio(3.0, 3.0, 3.0)
 
 
+def test_without_a_round_that_both_have_there_is_no_ratio() -> None:
+    one, base = found(6e6, rounds=(4e6, 6e6)), found(2e6, rounds=(2e6, 2e6))
+    one.rounds, base.rounds = one.rounds[1:], base.rounds[:1]
+    assert compared(one, base) is compared(base, one) is NoRatio.OTHER_ROUNDS
+    base.rounds = []  # of a run that had none, or that none was kept of
+    assert getattr(compared(one, base), "value", None) == 3.0
+
+
 def test_pairs_with_neither_in_a_worse_state_are_preferred() -> None:
     slow = ((1.5, None), BEST)
     assert compared(

@@ -150,6 +150,7 @@ class NoRatio(StrEnum):
     OUT_OF_TIME = "one of the two searches ran out of time"
     BOTH_BOUND = "both rates are tester-bound"
     OTHER_STATE = "the two were only measured in different states of the machine (S)"
+    OTHER_ROUNDS = "the two have no rate in the same round, and the machine may have changed between"
 
 
 @dataclass(frozen=True)
@@ -186,6 +187,8 @@ def compared(found: Throughput, base: Throughput | None) -> Ratio | NoRatio:
         return NoRatio.OUT_OF_TIME
     if found is base:
         return ITSELF
+    if not _share_a_round(found, base):
+        return NoRatio.OTHER_ROUNDS
     pairs = _best_pairs(found, base)
     return _of_pairs(found, base, pairs) if pairs else _of_rates(found, base)
 
@@ -249,6 +252,12 @@ def exceeds(found: Throughput, other: Throughput) -> bool:
     # Of one search each: no farther apart than their own bounds is no difference.
     least_pps, most_pps = found.lower_bound_pps, other.upper_bound_pps
     return ratio.value > 1 and (least_pps is None or most_pps is None or least_pps > most_pps)
+
+
+def _share_a_round(found: Throughput, base: Throughput) -> bool:
+    """Whether some round has a rate of both; also where one of them knows no rounds."""
+    those, others = ({one.round for one in rate.rounds if one.load_pps} for rate in (found, base))
+    return not those or not others or not those.isdisjoint(others)
 
 
 def _best_pairs(found: Throughput, base: Throughput) -> list[tuple[RoundRate, RoundRate]]:
