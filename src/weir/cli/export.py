@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +11,7 @@ import typer
 
 from weir.base.printable import printable
 from weir.base.words import counted
-from weir.cli.exits import USAGE, CommandError, failed
+from weir.cli.exits import INTERRUPTED, USAGE, CommandError, failed
 from weir.cli.selecting import Campaigns, Factors, Filters, Hosts, Labs, RunNames, Since, Tags, Until, chosen
 from weir.cli.stored import StoreLocation
 
@@ -91,7 +92,11 @@ def import_runs(
         done = read_import(database, file, tag or (), max_mib << 20)
     for run in done.there:
         print(printable(f"{run} is there already"))
-    print(f"{counted(len(done.added), 'run')} imported")
+    imported = f"{counted(len(done.added), 'run')} imported"
+    if done.interrupted:
+        print(f"weir: interrupted: {imported}", file=sys.stderr)
+        raise typer.Exit(INTERRUPTED)
+    print(imported)
     if done.unfinished:
         names = ", ".join(done.unfinished)
         failed(

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 from pydantic import ValidationError
 from sqlalchemy import select
 
-from weir.base.error import INTERRUPTED, USAGE
+from weir.base.error import USAGE
 from weir.base.record import fault_text
 from weir.base.words import counted
 from weir.results.document import NewerDocumentError
@@ -49,12 +49,6 @@ class ImportFileError(StoreError):
     exit_code = USAGE
 
 
-class ImportStoppedError(StoreError):
-    """By the user; says what is in the store."""
-
-    exit_code = INTERRUPTED
-
-
 @dataclass
 class Imported:
     """Ids of runs."""
@@ -64,6 +58,8 @@ class Imported:
     """The store had these already, and keeps its own."""
     unfinished: list[str] = field(default_factory=list)
     """Of those: unfinished or interrupted there, and whole in the file."""
+    interrupted: bool = False
+    """By Ctrl-C: the rest of the file is not in the store."""
 
 
 def write_export(store: Store, runs: Sequence[str], tags: Sequence[Sequence[str]], path: Path) -> None:
@@ -87,7 +83,7 @@ def _line(content: Any) -> bytes:
 def read_import(
     store: Store, path: Path, tags: Sequence[str] = (), run_bytes_max: int = RUN_BYTES_MAX
 ) -> Imported:
-    """All runs of an export, or of a result.json. ImportFileError, ImportStoppedError, StoreError.
+    """All runs of an export, or of a result.json. ImportFileError, StoreError; Ctrl-C is none.
 
     The file is read to its end before anything is stored; then each run is stored in one piece: who measures
     meanwhile does not wait for all of them.
@@ -125,9 +121,8 @@ def _in_part(done: Imported) -> Iterator[None]:
             raise
         so_far = f"{counted(len(done.added), 'run')} imported before that, and kept"
         raise StoreError(f"{error}; {so_far}: {', '.join(done.added)}") from error
-    except KeyboardInterrupt as stop:
-        kept = counted(len(done.added), "run") if done.added else "nothing"
-        raise ImportStoppedError(f"interrupted: {kept} imported") from stop
+    except KeyboardInterrupt:
+        done.interrupted = True
 
 
 def _runs(path: Path, run_bytes_max: int) -> Iterator[tuple[Result, list[str]]]:

@@ -217,26 +217,41 @@ def copy_folder(source: Path, target: Path, advice: str) -> None:
 
 
 def _replace(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    """A file that is there keeps its permissions and its owner."""
+    """A file that is there keeps its permissions and its owner. Until it is whole it has no name, so that
+    nothing is left of it, whatever ends this process; where the file system cannot do that, one beside."""
     if path.exists() and not os.access(path, os.W_OK, effective_ids=True):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
     beside = path.with_name(f".{path.name[:200]}.{secrets.token_hex(4)}")
-    file = beside.open("xb")
+    before = path.stat() if path.exists() else None
     try:
-        with file:
+        with _nameless(path.parent) or beside.open("xb") as file:
             write(file)
             file.flush()
             os.fsync(file.fileno())  # some file systems say only here that they are full
-        if path.exists():
-            before = path.stat()
-            with suppress(OSError):
-                os.chown(beside, before.st_uid, before.st_gid)
-            beside.chmod(stat.S_IMODE(before.st_mode))
-        else:
+            if before is not None:
+                with suppress(OSError):
+                    os.fchown(file.fileno(), before.st_uid, before.st_gid)
+                os.fchmod(file.fileno(), stat.S_IMODE(before.st_mode))
+            if not beside.exists():
+                # Only with a descriptor of a folder does Python follow the link, as link(2) does not.
+                os.link(f"/proc/self/fd/{file.fileno()}", beside, src_dir_fd=file.fileno())
+        if before is None:
             give(beside)
         beside.replace(path)
     except BaseException:
         beside.unlink(missing_ok=True)
+        raise
+
+
+def _nameless(folder: Path) -> BinaryIO | None:
+    """A file that goes with its last descriptor (open(2), O_TMPFILE); None: not there, or without /proc."""
+    if not Path("/proc/self/fd").is_dir():
+        return None
+    try:
+        return os.fdopen(os.open(folder, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o666), "r+b")
+    except OSError as error:
+        if error.errno in (errno.EOPNOTSUPP, errno.EISDIR, errno.ENOENT, errno.EINVAL):
+            return None
         raise
 
 

@@ -6,7 +6,10 @@ from __future__ import annotations
 import errno
 import os
 import pwd
+import signal
 import stat
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -66,6 +69,28 @@ def test_a_new_file_has_the_usual_permissions(tmp_path: Path) -> None:
     os.umask(before)
     assert stat.S_IMODE((tmp_path / "a" / "b" / "new").stat().st_mode) == 0o644
     assert (tmp_path / "a" / "b" / "new").read_bytes() == b"text\r\n"
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_a_program_that_is_killed_while_it_writes_leaves_nothing(tmp_path: Path, *, there: bool) -> None:
+    if there:
+        (tmp_path / "r.html").write_text("before")
+    code = (
+        "import os, signal, sys\nfrom pathlib import Path\nfrom weir.store import files\n"
+        "os.fsync = lambda _: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "files.write_file(Path(sys.argv[1]), 'after', '')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, tmp_path / "r.html"], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert [one.read_text() for one in tmp_path.iterdir()] == ["before"] * there
+
+
+def test_where_a_file_cannot_be_without_a_name_it_has_one_beside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "_nameless", lambda _: None)
+    files.write_file(tmp_path / "r.html", "text", "")
+    assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == [("r.html", "text")]
 
 
 def test_a_device_stays_a_device() -> None:
