@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import chain
 from typing import Any, ClassVar, Self
 
@@ -76,13 +77,15 @@ class ModelSpread(Record):
 
 
 class ModelLeftOut(Record):
-    """A set-up, predicted without its own measurements."""
+    """A set-up, predicted without its own measurements where others tell what it costs."""
 
     text: str
     conditional_error: float
     """Natural logarithm of measured over predicted rate, in the state in which it was measured."""
     blind_error: float
     """The same in the median state of all trials."""
+    fitted: bool = False
+    """No other set-up tells what it costs: the errors are those of the fit, with its own measurements."""
 
 
 class ModelQuality(Record):
@@ -101,6 +104,17 @@ class ModelQuality(Record):
     """From which these come: set-ups that were drawn at random, or all trials if none were."""
     row_deviation: float
     """The same of single costs of stages and areas, fitted."""
+
+    @property
+    def predicted(self) -> list[ModelLeftOut]:
+        """Of `left_out`, those whose errors are of predictions."""
+        return [one for one in self.left_out if not one.fitted]
+
+    @property
+    def predicted_deviation(self) -> float | None:
+        """Root mean square of their errors; None: others tell of none what it costs."""
+        errors = [one.conditional_error for one in self.predicted]
+        return math.hypot(*errors) / math.sqrt(len(errors)) if errors else None
 
 
 class ModelCoreSpeed(Record):

@@ -88,6 +88,19 @@ def test_a_host_that_is_slower_in_some_trials_does_not_spoil_the_costs() -> None
     assert max(shape) / min(shape) < 1.06
 
 
+def test_an_error_of_the_fit_alone_is_told_from_that_of_a_prediction() -> None:
+    """Two set-ups with nothing in common tell nothing of each other; a second pair does."""
+    alone = [chain(("nat", "l3fwd")), chain(("acl", "dpi"), core=1, flows=2000)]
+
+    def fitted(executions: list[Execution]) -> list[bool]:
+        draw = Random(1)
+        trials = [measured(one, number, draw, 0.01) for number, one in enumerate(executions)]
+        return [one.fitted for one in calibrated(trials, MEMORY, HZ)[2]]
+
+    assert fitted(alone) == [True, True]
+    assert fitted(TRIALS).count(False) > len(TRIALS) / 2
+
+
 def test_one_wild_measurement_counts_little() -> None:
     rows = [Row(number, {"nf nat": 1.0}, 80.0 + number % 3) for number in range(12)]
     wild = fit([*rows, Row(12, {"nf nat": 1.0}, 400.0)]).parameters.value({"nf nat": 1.0})

@@ -260,6 +260,7 @@ def document(
                     text=setups[one.group].name,
                     conditional_error=one.conditional.error,
                     blind_error=one.blind.error,
+                    fitted=one.fitted,
                 )
                 for one in left_out
             ],

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from weir.base.words import counted
 from weir.planning.model.document import poor_fit
 from weir.report.columns import table
 from weir.results.model import (
     CasePrediction,
     ModelDocument,
+    ModelQuality,
     ModelValidation,
     PredictionErrors,
     ValidationCase,
@@ -29,11 +31,21 @@ def render(document: ModelDocument, path: str) -> str:
             *table(list(_trials(document))),
             "",
             f"error of the trials' rates: mean {quality.mean_error:.1%}, worst {quality.worst_error:.1%}; "
-            f"of {len(quality.left_out)} rates left out of the fit: ± {quality.left_out_deviation:.1%}",
+            f"{_predicted(quality)}",
             *(f"– {note}" for note in (*poor_fit(document), *document.notes)),
             f"model: {path}",
         ]
     )
+
+
+def _predicted(quality: ModelQuality) -> str:
+    """What the fit is worth for set-ups that it does not know."""
+    count, off = len(quality.predicted), quality.predicted_deviation
+    rest = len(quality.left_out) - count
+    if off is None:
+        return "no rate was predicted without its own trial, since no other trial tells what it costs"
+    of_rest = f"; of {rest} more no other trial tells what they cost" if rest else ""
+    return f"of {counted(count, 'rate')} left out of the fit: ± {off:.1%}{of_rest}"
 
 
 def _parameters(document: ModelDocument) -> Iterator[tuple[str, ...]]:

@@ -55,7 +55,8 @@ def parameters_of(parameters: Parameters) -> list[ModelParameter]:
 
 
 POOR_FIT = 0.25
-"""Root mean square error of rates that were left out of the fit: from here on a prediction says little."""
+"""Root mean square error of rates, left out of the fit where others tell of them: from here on a prediction
+says little."""
 
 
 def poor_fit(document: ModelDocument) -> list[str]:
@@ -64,7 +65,7 @@ def poor_fit(document: ModelDocument) -> list[str]:
     if off <= POOR_FIT:
         return []
     return [
-        f"This model is poor: rates of set-ups left out of its fit are off by ± {off:.0%}. Most often others "
+        f"This model is poor: its rates are off by ± {off:.0%}. Most often others "
         f"had the cores while it was measured: `weir doctor` names them; then `weir model calibrate "
         f"{document.lab}` again."
     ]

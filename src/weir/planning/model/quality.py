@@ -93,6 +93,8 @@ class LeftOut:
     """In the state that it was measured in."""
     blind: Residual
     """In the median state of the others."""
+    fitted: bool
+    """No other set-up tells what it costs: with its own measurements, the error that the fit leaves."""
 
 
 def calibrated(
@@ -193,12 +195,12 @@ def _left_out(model: CostModel, trials: Sequence[Measured], best: Sequence[Measu
         if not rows:
             continue
         without = replace(model, parameters=at_best(fit(rows), others))
-        known = without if _tells(without, trial.execution) else model
-        found.append(_errors_of(known, trial))
+        told = _tells(without, trial.execution)
+        found.append(_errors_of(without if told else model, trial, fitted=not told))
     return found
 
 
-def _errors_of(model: CostModel, trial: Measured) -> LeftOut:
+def _errors_of(model: CostModel, trial: Measured, *, fitted: bool) -> LeftOut:
     away = typical(model, trial.execution)
     return LeftOut(
         trial.group,
@@ -209,6 +211,7 @@ def _errors_of(model: CostModel, trial: Measured) -> LeftOut:
             math.log(trial.pps / trial.slowed / predict_blind(model, away).pps),
             math.hypot(deviation(model, away), state_deviation(model, away)),
         ),
+        fitted,
     )
 
 

@@ -44,7 +44,7 @@ def page_of(place: Path | None) -> Callable[[Reading, object, QueryParams], Page
         said = [
             ("mean error of fitted rates", numbers.percent(quality.mean_error)),
             ("worst", numbers.percent(quality.worst_error)),
-            ("left out, root mean square", numbers.percent(quality.left_out_deviation)),
+            ("left out, root mean square", numbers.percent(quality.predicted_deviation)),
         ]
         fields = {
             "model": document,
@@ -155,7 +155,7 @@ def _left_out(document: ModelDocument) -> Markup | None:
     """Errors are logarithms of measured over predicted: their sign is turned, so that + is too high."""
     lines = [
         [one.text, _signed(math.expm1(-one.conditional_error)), _signed(math.expm1(-one.blind_error))]
-        for one in document.quality.left_out
+        for one in document.quality.predicted
     ]
     if not lines:
         return None

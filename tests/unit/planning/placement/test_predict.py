@@ -212,6 +212,6 @@ def test_a_poor_model_is_said_to_be_one_by_whatever_asks_it(lab: Path, model: Pa
     write_model(poor, model)
     code, said = predicted(str(lab), "--chain", "known", "--model", str(model))
     assert code == 0
-    assert "This model is poor: rates of set-ups left out of its fit are off by ± 122%." in said
+    assert "This model is poor: its rates are off by ± 122%." in said
     assert poor_fit(document()) == []
     assert "This model is poor" in render(poor, "model.json")
