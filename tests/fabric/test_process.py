@@ -161,3 +161,11 @@ def test_a_program_that_never_stops_talking_is_ended_with_what_it_said_so_far() 
     short = ["sh", "-c", "echo said; echo complained >&2; exit 3"]
     done = process.run_tool(short, marker=MARKER, env=environment, timeout_s=60, most_bytes=5000)
     assert (done.returncode, done.stdout, done.stderr) == (3, "said\n", "complained\n")
+
+
+def test_a_working_directory_that_is_gone_is_named_and_not_the_program(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    with pytest.raises(FabricError, match=f"cannot start true: its working directory {gone} is not there"):
+        process.spawn(
+            ["true"], marker=MARKER, netns=None, env={}, cores=[], log=tmp_path / "log", directory=gone
+        )

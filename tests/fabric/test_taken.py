@@ -173,6 +173,23 @@ def test_a_kernel_thread_of_ours_that_leaves_its_core_is_no_quotas(tmp_path: Pat
     assert [one.by for one in watched(tmp_path, switches) if not one.takes_part] == []
 
 
+@pytest.mark.parametrize(("held_s", "by"), [(0.0, "cc1 (200)"), (0.4e-3, "cc1 (200)"), (0.6e-3, QUOTA)])
+def test_who_has_a_core_since_a_quota_was_spent_is_not_blamed(held_s: float, by: str, tmp_path: Path) -> None:
+    now = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
+    switches = [Switch(now - 2_000_000, OURS, CC, preempted=True), Switch(now - 1_000_000, CC, SWITCH)]
+    seen = iter((7.0, 7.0 + held_s))
+    watch = TakenWatch(
+        [1],
+        lambda: {OURS, SWITCH},
+        lambda: {OURS},
+        opened=lambda core: Recorded(core, switches),  # type: ignore[arg-type,return-value]
+        proc=names(tmp_path, t200="cc1", t500="vhost-77"),
+        held_back_s=lambda: next(seen),
+    )
+    watch.begin()
+    assert [one.by for one in watch.end()] == [by, "vhost-77 (500)"]
+
+
 def test_the_program_that_measures_is_named_as_itself(tmp_path: Path) -> None:
     """Where no core is left for it; another weir is a program as all are."""
     own = os.getpid()

@@ -46,8 +46,9 @@ def test_time_left_out_is_summed_by_core_and_by_who_had_it() -> None:
     assert left_out_s([hit]) == pytest.approx((0.012, 0.2))
     assert noise.taken_us([hit, hit]) == {(1, "python3"): 9000, (0, "host"): 3000}
     assert said(made) == (
-        "24.0 ms of the 800.0 ms of all trials (3%) were left out: slices around 12.0 ms in which cores were "
-        "away (core 1: python3 9.0 ms; core 0: the host 3.0 ms), whole and with those behind them."
+        "24.0 ms of the 800.0 ms of all trials (3%) were left out: slices around 12.0 ms, summed over 2 "
+        "cores, in which cores were away (core 1: python3 9.0 ms; core 0: the host 3.0 ms), whole and with "
+        "those behind them."
     )
 
 

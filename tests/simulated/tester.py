@@ -216,13 +216,15 @@ def _stalls(inside: Passage) -> StallCount:
 
 
 def _slices(inside: Passage, intended: int, offered: int, duration_s: float, *, more_lost: int) -> Slices:
-    """All streams as one. What else went wrong is lost in the last slice."""
+    """All streams as one. What else went wrong is lost in the last slices."""
     count = len(inside.slices_dropped)
     ends = [round(intended * min(1.0, (at + 1) * inside.slice_s / duration_s)) for at in range(count)]
     due = [now - was for was, now in itertools.pairwise([0, *ends])]
     sent = [min(now, offered) - min(was, offered) for was, now in itertools.pairwise([0, *ends])]
     lost = [min(*both) for both in zip(inside.slices_dropped, sent, strict=True)]
-    lost[-1] = min(sent[-1], lost[-1] + more_lost)
+    for at in reversed(range(count)):
+        more = min(sent[at] - lost[at], more_lost)
+        lost[at], more_lost = lost[at] + more, more_lost - more
     gaps = tuple(
         Gap(core=1, ended_us=stall.to_s * US_PER_S, us=us, host_us=0.0 if stall.own else us)
         for stall in inside.stalls

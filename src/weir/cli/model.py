@@ -52,7 +52,7 @@ def load_model(path: Path | None, *, any_machine: bool = False) -> ModelDocument
     if found and not any_machine:
         raise CommandError(
             f"{chosen} is the model of another machine: {' '.join(found)} Calibrate here with "
-            f"`weir model calibrate {document.lab}`, or name the clock of the other machine with --cpu-ghz",
+            f"calibrate {document.lab} there, or name the clock of the other machine with --cpu-ghz",
             ENVIRONMENT,
         )
     return document

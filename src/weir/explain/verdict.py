@@ -11,10 +11,11 @@ behind, who had the core while packets were lost, or nobody.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from weir.base.si import US_PER_S
 from weir.explain.conclusion import Verdict, unknown
-from weir.explain.cores import Core, CostItem
+from weir.explain.cores import Core, CostItem, cores
 from weir.explain.decisions import decision, nothing_comes
 from weir.explain.evidence import busy, lost, outside_rows, share, slowed_rows
 from weir.explain.taken_away import away_s, moment, only_while_away, taken_away
@@ -25,11 +26,13 @@ from weir.explain.trial import (
     Analysis,
     Overflow,
     balanced,
+    losses,
     lossy,
     lost_some,
 )
 from weir.lab.frames import l1_bps
 from weir.results.explanation import Evidence, Limit
+from weir.results.result import Trial
 
 COUNTED_SHARE = 0.01
 """A queue with less than this share of what was lost in queues does not overflow."""
@@ -37,6 +40,7 @@ THROTTLED_SHARE = 0.1
 """A core that sends and is full limits, unless a larger share of what it sent is lost elsewhere."""
 STALL_EXPLAINS = 0.5
 """Share of the lost packets that must have come during stalls for these to be the cause."""
+_OF_FUNCTIONS = ("stage", "fastpath", "rest")
 LINE_SHARE = 0.97
 LINE_RATES_BPS = tuple(gbps * 1e9 for gbps in (1, 2.5, 5, 10, 25, 40, 50, 100, 200, 400))
 
@@ -45,7 +49,7 @@ def judge(one: Analysis) -> Verdict:
     """The verdict, "unknown" where the evidence does not do."""
     trial = one.trial
     if one.silent is not None:
-        return nothing_comes(one, one.silent)
+        return _too_slow(one, one.silent) or nothing_comes(one, one.silent)
     if not balanced(trial):
         return unknown(
             f"{abs(trial.unaccounted)} packets of the trial are unaccounted for, or {trial.duplicates} came "
@@ -57,6 +61,19 @@ def judge(one: Analysis) -> Verdict:
     if taken is not None:
         return Verdict(*taken)
     return _overflowing(one) if lossy(trial) else _without_loss(one)
+
+
+def _too_slow(one: Analysis, light: Trial) -> Verdict | None:
+    """Of a function that fills its core with a light load, so that nothing arrives in time; None: no such."""
+    loaded = replace(one, trial=light, cores=tuple(cores(light, one.hz)), losses=losses(light, one.topology))
+    full = [
+        core
+        for core in loaded.cores
+        if core.full and core.parts and core.dearest().kind in _OF_FUNCTIONS and not core.dearest().tester
+    ]
+    if not full or loaded.losses.decided > loaded.losses.overflowed:
+        return None
+    return _full(loaded, max(full, key=lambda core: core.cycles), [])
 
 
 def _overflowing(one: Analysis) -> Verdict:
@@ -100,7 +117,7 @@ def _cannot(one: Analysis, core: Core) -> bool:
     Where the host takes cores away, queues run empty in turns with overflowing.
     """
     part = core.dearest()
-    return part.kind in ("stage", "fastpath", "rest") and not part.tester and _needed(one, core) > 1
+    return part.kind in _OF_FUNCTIONS and not part.tester and _needed(one, core) > 1
 
 
 def _full(one: Analysis, core: Core, ahead: Sequence[Overflow]) -> Verdict:

@@ -73,6 +73,10 @@ def spawn(
                 preexec_fn=prepare,  # noqa: PLW1509 - setns before exec; Weir has no threads here
             )
         except (OSError, subprocess.SubprocessError) as error:
+            if directory is not None and not directory.is_dir():
+                raise FabricError(
+                    f"cannot start {argv[0]}: its working directory {directory} is not there", "put it back"
+                ) from error
             raise FabricError(f"cannot start {argv[0]}: {error}", "see `make setup`") from error
     _children[child.pid] = child
     return child.pid

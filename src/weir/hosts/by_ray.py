@@ -19,6 +19,7 @@ from typing import Any
 from weir.base.extras import install
 from weir.fabric import stop_signals
 from weir.hosts.courier import Courier
+from weir.hosts.reach import require_head
 from weir.hosts.times import (
     ANSWER_S,
     CLUSTER_HEAD_S,
@@ -49,6 +50,8 @@ class RayHosts:
         where Ray is not installed, or the cluster cannot be reached."""
         self._ray = _ray()
         self._program = tuple(program)
+        if not address.startswith("ray://") and address != "auto":
+            require_head(address)
         try:
             with stop_signals.kept():
                 self._ray.init(address, log_to_driver=False, logging_level="ERROR")

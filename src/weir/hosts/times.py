@@ -31,6 +31,8 @@ HOSTS_END_S = 120.0
 
 PROGRAM_ENDS_S < HOSTS_END_S; procedures.parts.DOWN_S < HOSTS_END_S: the tester's host waits so long for the
 others."""
+FIRST_ANSWER_S = 15.0
+"""A head has to answer in that, before Ray is asked, which would ask it for minutes."""
 CLUSTER_HEAD_S = 30.0
 """The head of a Ray cluster may be out of reach.
 

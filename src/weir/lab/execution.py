@@ -30,6 +30,8 @@ SWITCH_THREAD_KINDS: frozenset[AreaKind] = frozenset({"pmd", "thread"})
 """Open vSwitch's polling thread; its main one, which forwards where none polls."""
 SWITCH_KINDS: frozenset[AreaKind] = SWITCH_THREAD_KINDS | {"softirq"}
 """And the kernel's receive path, which runs in the system calls of the areas of its core that send."""
+FUNCTION_KINDS = frozenset({"chain", "dispatcher", "state_core", "rewrite_worker", "collector"})
+"""weir-dp's loops for functions."""
 KERNEL_KINDS = frozenset({"softirq", "syscalls"})
 """The kernel's receive path, and what of the time in system calls it has not."""
 

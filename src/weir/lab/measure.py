@@ -97,7 +97,8 @@ class Measure(LabSection):
         default=0.01,
         gt=0,
         lt=1,
-        description="lowest load, as a share of the highest; too much loss there: irregular",
+        description="lowest load, as a share of the highest, or of what came through of that, if that was "
+        "less than a tenth; too much loss there: irregular",
     )
     max_load_pps: Load | None = Field(
         default=None, description="highest load tried; absent: what the tester itself can do"

@@ -53,6 +53,10 @@ def undisturbed_pps(probe: Trial) -> tuple[float, float]:
 
 
 ABOVE_SENT = 1.1
+SLOW_SHARE = 0.1
+"""Of the highest load: a system of which less comes through is searched from a share of that."""
+PACKETS_MIN = 100
+"""In the shortest trial: of fewer, none may be lost by chance where many are."""
 POINTS_IN_VAIN = 3
 """Of the curve, after a search that found nothing: where others have the cores no other point will do."""
 
@@ -150,7 +154,13 @@ class SearchedCase(OneCase):
             highest = min(highest, max(self.ceiling.max_pps, 1.1 * delivered_pps))
         if self._measure.max_load_pps is not None:
             highest = min(highest, self._measure.max_load_pps)
-        return self._measure.min_load * highest, highest
+        # What came through tells how slow a system is beside the tester; queues that were full are in it.
+        came_pps = max(1, probe.delivered) / probe.duration_s
+        lowest = self._measure.min_load * highest
+        if came_pps < SLOW_SHARE * highest:
+            enough_pps = PACKETS_MIN / self._measure.trial.initial_duration_s
+            lowest = min(lowest, max(self._measure.min_load * came_pps, enough_pps))
+        return lowest, highest
 
     def _search(self, limits_pps: tuple[float, float], number: int, deadline: float) -> list[GoalResult]:
         from weir.measure.search import search  # its library inspects the stack: dear among imports

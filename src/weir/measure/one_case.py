@@ -12,12 +12,14 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from weir.base.words import counted
+from weir.lab.execution import FUNCTION_KINDS
 from weir.lab.sla import Sla
 from weir.measure.counting import Watched
 from weir.measure.outside import Outside
 from weir.measure.tester import Reset, SutCounters, Tester, Traffic
 from weir.measure.trial import PortGoneError, TrialRunner
-from weir.results.result import Case, Ceiling, Drop, Throughput, Trial
+from weir.results.result import AreaLoad, Case, Ceiling, Drop, Throughput, Trial
 from weir.results.rounds import INTERRUPTED
 
 Phase = Literal[
@@ -67,6 +69,8 @@ Event = PhaseStarted | TrialFinished | GoalFound
 
 
 PROBE_S = 0.1  # shortest trial that says how fast the tester is on this chain
+BUSY_SHARE = 0.9
+"""Of its time: a loop that is busy for more of a light load is too slow for that."""
 LIGHT_PPS, LIGHT_S = 1000.0, 0.2
 """Of each direction: what every chain has time for."""
 DROPS_NAMED = 3
@@ -190,16 +194,28 @@ def where_dropped(drops: Sequence[Drop]) -> str:
 def _sentence(light: Trial, traffic: Traffic) -> str:
     """Of what, at which load, and where it went."""
     silent = {one.stream: one for one in light.silent}
+    busy = [area for area in light.areas if _all_the_time(area)]
+    slow = max(busy, key=lambda area: area.packets, default=None)
     sent = [
         f"{silent[one.id].offered} packets {one.template.src_ip} → {one.template.dst_ip} {one.template.l4} "
         f"({silent[one.id].direction})"
         for one in traffic.config.streams
         if one.id in silent
     ]
-    return (
-        f"Nothing comes through: of {' and of '.join(sent)}, {LIGHT_PPS:g} a second, none arrived. "
-        f"Dropped: {where_dropped(light.drops)}."
-    )
+    none = f"of {' and of '.join(sent)}, {LIGHT_PPS:g} a second, none arrived"
+    if slow is not None:
+        each = f"{slow.own_cycles / slow.packets:,.0f} cycles each"
+        return (
+            f"Even a light load is too much: {none} in time. {slow.name} was busy all the time, with "
+            f"{counted(slow.packets, 'packet')}, {each}."
+        )
+    return f"Nothing comes through: {none}. Dropped: {where_dropped(light.drops)}."
+
+
+def _all_the_time(area: AreaLoad) -> bool:
+    """Whether a loop for functions did nothing else than packets, of which it had some."""
+    polled = area.busy_cycles + area.idle_cycles
+    return area.kind in FUNCTION_KINDS and area.packets > 0 and area.busy_cycles > BUSY_SHARE * polled
 
 
 def measured(case: OneCase) -> Generator[Case, None, bool]:

@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from weir import fabric
 from weir.base.error import USAGE, WeirError
 from weir.base.record import spec_sha256
 from weir.lab import Lab
+from weir.lab.files import missing_files
+from weir.lab.source import dotted
 from weir.results.campaign import CampaignRecord
 from weir.results.result import Result
 
@@ -49,6 +52,17 @@ def require_same(result: Result, lab: Lab, named: str) -> None:
         raise ResumeError(
             f"{named} is not the lab of run {result.id}: it has changed since; leave LAB out to go on with "
             "the stored one, or begin a new run"
+        )
+
+
+def require_files(result: Result, lab: Lab) -> None:
+    """ResumeError where something that the stored `lab` names is not there any more: a set-up that lacks it
+    would be given up, and that cannot be gone on with."""
+    lacking = next(missing_files(lab, Path("/")), None)
+    if lacking is not None:
+        raise ResumeError(
+            f"run {result.id} cannot go on: {dotted(lacking.path)}: {lacking.message}; put it back where it "
+            "was when the run began, or begin a new run"
         )
 
 

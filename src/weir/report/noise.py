@@ -168,8 +168,10 @@ def _left_out(ran: Sequence[Trial]) -> Iterator[str]:
     out_s, whole_s = left_out_s(ran)
     if out_s > NOISY_LEFT_OUT * whole_s:
         times = f"{numbers.time_s(out_s)} of the {numbers.time_s(whole_s)}"
-        away_s = taken_us(ran).total() / US_PER_S
-        away = f"slices around {numbers.time_s(away_s)} in which cores were away ({takers(ran)})"
+        taken = taken_us(ran)
+        away_s, cores = taken.total() / US_PER_S, len({core for core, _ in taken})
+        summed = f", summed over {cores} cores," if cores > 1 else ""
+        away = f"slices around {numbers.time_s(away_s)}{summed} in which cores were away ({takers(ran)})"
         around = f": {away}, whole and with those behind them" if away_s else ""
         yield f"{times} of all trials ({out_s / whole_s:.0%}) were left out{around}."
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from rich.console import Console
 from weir.base.node import KernelFunction, ProgramFunction
 from weir.explain.text import show
 from weir.results.explanation import CaseExplanation, Explanation
-from weir.results.result import Ceiling, OffloadLoad
+from weir.results.result import AreaLoad, Ceiling, OffloadLoad
 
 from .made import OFFERED, area, explained, stall, stream, the_tester, topology, trial, verdict
 
@@ -163,7 +164,11 @@ def test_rules_that_drop_most_of_what_is_lost_come_before_a_core_that_was_taken_
 GIVEN_UP = "Nothing comes through: of 500 packets none arrived."
 
 
-def given_up(drops: dict[tuple[str, str], int], sides: tuple[int, ...] = (0, 0)) -> CaseExplanation:
+def given_up(
+    drops: dict[tuple[str, str], int],
+    sides: tuple[int, ...] = (0, 0),
+    light_areas: Sequence[AreaLoad] = (),
+) -> CaseExplanation:
     """Of a warm-up with a core taken away and a full queue, and a light load of which these were dropped;
     `sides`: how many arrived of each direction's 250."""
     areas = [*the_tester(), area("f1", FULL, NAT), area("f2", 0.2, ACL)]
@@ -174,7 +179,8 @@ def given_up(drops: dict[tuple[str, str], int], sides: tuple[int, ...] = (0, 0))
         stream(arrived).model_copy(update={"offered": 250, "direction": direction})
         for direction, arrived in directions
     ]
-    light = trial([], drops, purpose="preflight", offered=500, delivered=sum(sides), streams=streams)
+    arrived = {"offered": 500, "delivered": sum(sides), "streams": streams}
+    light = trial([*light_areas], drops, purpose="preflight", **arrived)
     light.valid = False  # others had the core; what the rules say is true all the same
     return explained(curve=[], trials=[warm_up, light], problem=GIVEN_UP)
 
@@ -197,6 +203,15 @@ def test_the_direction_of_which_nothing_comes_is_named() -> None:
 def test_where_no_rule_drops_them_the_reason_for_which_the_run_gave_up_comes_first() -> None:
     found = given_up({})
     assert (found.limit.kind, found.limit.sentence) == ("unknown", f"Cannot tell: {GIVEN_UP}")
+
+
+def test_a_function_that_a_light_load_fills_is_too_slow_and_not_unknown() -> None:
+    areas = [*the_tester(), area("f1", FULL, NAT), area("f2", 0.2, ACL)]
+    found = given_up({}, light_areas=areas)
+    assert verdict(found) == ("stage", "f1/nat")
+    assert found.limit.sentence.startswith("Core 1 is full; ")
+    denied = given_up({("f2/right/acl", "no_rule"): 500}, light_areas=areas)
+    assert verdict(denied) == ("decision", "f2/acl")
 
 
 def test_nothing_where_all_was_carried() -> None:

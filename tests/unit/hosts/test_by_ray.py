@@ -78,6 +78,7 @@ def test_a_cluster_that_cannot_be_reached_is_told_with_what_it_needs(monkeypatch
     ray = MagicMock()
     ray.init.side_effect = RuntimeError("no node info found")
     monkeypatch.setattr(by_ray, "import_module", lambda _name: ray)
+    monkeypatch.setattr(by_ray, "require_head", lambda _address: None)
     with pytest.raises(HostsError, match=r"no node info found; expected one that this machine is a node of"):
         by_ray.RayHosts("192.0.2.1:6379")
     with pytest.raises(HostsError, match="no node info found; expected one with a client server there"):

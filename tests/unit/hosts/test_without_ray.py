@@ -28,7 +28,15 @@ def test_without_ray_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_another_address_is_a_wrong_usage() -> None:
-    for address in ("nfv1", "http://nfv1:8265", "ray://nfv1", "nfv1:"):
+    for address in (
+        "nfv1",
+        "http://nfv1:8265",
+        "ray://nfv1",
+        "nfv1:",
+        "nfv1:0",
+        "nfv1:99999",
+        "ray://nfv1:65536",
+    ):
         done = CliRunner().invoke(app, ["run", LAB, "--on", address])
         assert done.exit_code == 2
         assert f"--on {address}: expected HOST:PORT of a Ray cluster" in done.output

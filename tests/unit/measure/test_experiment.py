@@ -10,13 +10,22 @@ import pytest
 
 from tests.simulated.device import Response
 from tests.simulated.tester import Misbehaviour, SimulatedDut, simulated_traffic
-from weir.lab.measure import CurveOptions, Measure
-from weir.measure import Event, GoalFound, PhaseStarted, TrialFinished, ceilings, measure_setup, no_counters
+from weir.lab.measure import CurveOptions, Measure, TrialOptions
+from weir.measure import (
+    Event,
+    GoalFound,
+    PhaseStarted,
+    TrialFinished,
+    ceilings,
+    measure_setup,
+    no_counters,
+    one_case,
+)
 from weir.measure.experiment import curve_loads_pps, undisturbed_pps
 from weir.measure.one_case import OnChain, Time
 from weir.protocol.traffic import DelayWanted, Shape
 from weir.protocol.traffic_results import TrafficResult
-from weir.results.result import Case, Trial
+from weir.results.result import AreaLoad, Case, PathLoad, Trial
 from weir.results.slices import TrialSlices
 
 from .rig import CAPACITY_PPS, MEASURE, STEADY, Rig
@@ -100,6 +109,38 @@ def test_what_lets_nothing_through_is_given_up_and_says_who_dropped_what() -> No
     )
     assert [trial.purpose for trial in case.trials] == ["calibration", "preflight"]
     assert (case.throughput, case.curve) == ([], [])
+
+
+def test_a_system_a_thousand_times_slower_than_the_tester_has_a_rate_all_the_same() -> None:
+    slow = Response(CAPACITY_PPS / 1000, CAPACITY_PPS / 1000)
+    dut = SimulatedDut(slow, tester_max_pps=5e6)
+    long = QUICK.model_copy(
+        update={"trial": TrialOptions(initial_duration_s=1, duration_s=1, duration_sum_s=1)}
+    )
+    ndr, _ = measured(dut, [], long)[0].throughput
+    assert ndr.load_pps == pytest.approx(CAPACITY_PPS / 1000, rel=0.05)
+    assert (ndr.load_pps or 0) < long.min_load * 5e6
+
+
+def test_a_function_that_is_too_slow_for_a_light_load_is_named_and_none_that_is_idle() -> None:
+    dut = SimulatedDut(STEADY, tester_max_pps=5e6, wrong=Misbehaviour(denied_share=1.0))
+    light = measured(dut, [])[0].trials[1]
+    through = PathLoad(name="p", inputs=[], outputs=[], packets_in=189, packets_out=0, dropped=0)
+
+    def said(busy_cycles: int, kind: str = "chain") -> str:
+        area = AreaLoad(
+            name="f1", core=1, kind=kind, busy_cycles=busy_cycles, idle_cycles=10**6, paths=[through]
+        )
+        load = light.model_copy(update={"areas": [area]})
+        return one_case._sentence(load, simulated_traffic("64", 64))
+
+    slow = said(189 * 10**7)
+    assert slow.startswith("Even a light load is too much: of 200 packets 198.18.0.1 → 198.19.0.1 udp (left-")
+    assert slow.endswith(
+        "none arrived in time. f1 was busy all the time, with 189 packets, 10,000,000 cycles each."
+    )
+    assert said(10**6).startswith("Nothing comes through: of 200 packets")
+    assert said(189 * 10**7, "softirq").startswith("Nothing comes through: ")
 
 
 def test_what_drops_some_by_its_own_decision_is_searched_and_looked_at_with_a_light_load() -> None:

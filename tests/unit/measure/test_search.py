@@ -78,8 +78,16 @@ def test_a_device_that_always_loses_is_irregular_and_never_a_small_number() -> N
 
 
 def test_a_device_slower_than_the_lowest_load_is_irregular_for_every_goal() -> None:
-    found = Rig(SimulatedDut(Response(1000, 1010), tester_max_pps=5e6)).throughputs()
+    high = MEASURE.model_copy(update={"min_load": 0.9})
+    found = Rig(SimulatedDut(STEADY, tester_max_pps=5e6), measure=high).throughputs()
     assert [one.status for one in found] == ["irregular", "irregular"]
+
+
+@pytest.mark.parametrize("capacity_pps", [1000, 20_000])
+def test_one_that_is_a_thousand_times_slower_than_the_tester_has_its_rate(capacity_pps: float) -> None:
+    slow = Response(capacity_pps, 1.01 * capacity_pps)
+    for one in Rig(SimulatedDut(slow, tester_max_pps=5e6)).throughputs():
+        assert one.load_pps == pytest.approx(capacity_pps, rel=0.02)
 
 
 def test_a_tester_that_is_slower_than_the_search_library_expects_finds_rates_too() -> None:

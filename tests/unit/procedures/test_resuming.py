@@ -9,11 +9,12 @@ import pytest
 
 from tests.smoke.killed import kill, survived
 from weir.comparison.samples import of_runs
-from weir.lab.load import stored_lab
+from weir.lab.load import load_lab, stored_lab
 from weir.procedures.order import Asked
 from weir.procedures.resuming import (
     ResumeError,
     campaign_of,
+    require_files,
     require_same,
     require_same_machine,
 )
@@ -139,3 +140,23 @@ def test_another_machine_or_kernel_or_weir_is_refused(runs: Runs, field: str, sa
     result.fingerprint.versions["weir"] = "0.0.1"
     with pytest.raises(ResumeError, match=r"was begun by Weir 0\.0\.1, and this is"):
         require_same_machine(result)
+
+
+def test_a_run_whose_files_are_gone_is_refused_as_it_is_and_not_given_up(runs: Runs, tmp_path: Path) -> None:
+    folder = tmp_path / "lab"
+    (folder / "rules").mkdir(parents=True)
+    place = folder / "lab.yml"
+    place.write_text(
+        "weir: 1\nname: linux\nchain: [[f]]\ntechnology: linux-bridge\n"
+        "functions: {f: {kind: kernel, kernel: {directory: rules}}}\n"
+    )
+    lab = load_lab(place)
+    run = runs.run(Asked())
+    require_files(run, lab)
+    folder.rename(tmp_path / "away")
+    with pytest.raises(ResumeError) as refused:
+        require_files(run, lab)
+    assert str(refused.value) == (
+        f"run {run.id} cannot go on: functions.f.kernel.directory: there is no directory {folder / 'rules'}; "
+        "put it back where it was when the run began, or begin a new run"
+    )

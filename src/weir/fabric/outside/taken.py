@@ -15,9 +15,13 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
+from weir.base.si import NS_PER_S
 from weir.fabric import markers
+from weir.fabric.host.quota import throttled_s
+from weir.fabric.host.tree import Tree
 from weir.fabric.outside.whole_time import ran_s, whose
 from weir.results.slices import ENDED, ITSELF, QUOTA
 
@@ -123,6 +127,8 @@ def _open(core: int) -> int:
 
 
 _NOBODY, _QUOTA = 0, -1
+_EXPLAINS = 0.5
+"""A quota that held threads back for so much of others' time is why they had it."""
 _FLAGS_AT, _NICE_AT = 6, 16
 """Places in /proc/TID/stat behind the name, proc(5)."""
 _OF_THE_KERNEL = 0x200000  # PF_KTHREAD
@@ -146,7 +152,7 @@ class Taken:
 class TakenWatch:
     """Looks at some cores. `ours`: the threads that take part now, by number; `loops`: of these, those of
     weir-dp. `ended_take_part`: the system under test may start threads of its own, and nobody knows whose
-    those were that have ended."""
+    those were that have ended. `held_back_s`: for how long a quota has held this process's group back."""
 
     def __init__(
         self,
@@ -157,6 +163,7 @@ class TakenWatch:
         proc: Path = Path("/proc"),
         *,
         ended_take_part: bool = False,
+        held_back_s: Callable[[], float] | None = None,
     ) -> None:
         self._wanted = sorted(cores)
         self._opened = opened
@@ -164,6 +171,8 @@ class TakenWatch:
         self._loops = loops
         self._proc = proc
         self._ended_take_part = ended_take_part
+        self._held_back_s = held_back_s or partial(throttled_s, Tree())
+        self._held_back_before_s = 0.0
         self._before: frozenset[int] = frozenset()
         self._began_ns = 0
         self._ran_s: dict[int, float] = {}
@@ -180,6 +189,7 @@ class TakenWatch:
             self._open()
         self._before = frozenset(self._ours())
         self._ran_s = ran_s(self._loops(), self._proc)
+        self._held_back_before_s = self._held_back_s()
         self._began_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
         for core in self._cores:
             core.begin()
@@ -204,7 +214,14 @@ class TakenWatch:
                 for from_ns, to_ns, tid in self._spans(core.core, held_back(switches, loops), ended_ns)
                 if tid != _NOBODY and tid not in loops
             ]
-        return found
+        return found if not self._spent(found) else [_of_quota(one) for one in found]
+
+    def _spent(self, found: Sequence[Taken]) -> bool:
+        """Whether others had the cores since the group's quota was spent: the kernel's switches do not tell
+        that from their own turn, its count of the time does."""
+        others_s = sum(one.to_raw_ns - one.from_raw_ns for one in found if not one.takes_part) / NS_PER_S
+        held_back_s = self._held_back_s() - self._held_back_before_s
+        return held_back_s > 0 and held_back_s >= _EXPLAINS * others_s
 
     def _spans(self, core: int, switches: Sequence[Switch], ended_ns: int) -> Iterator[tuple[int, int, int]]:
         if switches:
@@ -271,6 +288,10 @@ def _user(place: Path) -> str:
         return place.owner()
     except KeyError:
         return f"user {place.stat().st_uid}"
+
+
+def _of_quota(one: Taken) -> Taken:
+    return one if one.takes_part else replace(one, by=QUOTA)
 
 
 def held_back(switches: Sequence[Switch], loops: Collection[int]) -> list[Switch]:

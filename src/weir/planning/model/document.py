@@ -66,8 +66,8 @@ def poor_fit(document: ModelDocument) -> list[str]:
         return []
     return [
         f"This model is poor: its rates are off by ± {off:.0%}. Most often others "
-        f"had the cores while it was measured: `weir doctor` names them; then `weir model calibrate "
-        f"{document.lab}` again."
+        f"had the cores while it was measured: `weir doctor` names them; then calibrate "
+        f"{document.lab} again."
     ]
 
 

@@ -91,6 +91,7 @@ def soak(
     from weir import fabric
     from weir.lab.load import stored_lab
     from weir.procedures.driver import planned
+    from weir.procedures.resuming import require_files
     from weir.procedures.soak.progress import SoakProgress
     from weir.procedures.soak.run import SoakCampaign
     from weir.procedures.soak.segment import soak_of
@@ -104,6 +105,7 @@ def soak(
         _alone(given)
         earlier = stored(resume, store)
         lab = stored_lab(earlier.spec)
+        require_files(earlier, lab)
         _same(lab, lab_path, quick=earlier.quick or quick, variant=earlier.setups[0].variant)
     elif lab_path is None:
         raise CommandError("expected a LAB, or --resume RUN", USAGE)

@@ -216,6 +216,7 @@ def _resumed(run: str, lab_path: Path | None, budget_s: float | None, store: str
     from weir.procedures.resuming import (
         budget_left_s,
         campaign_of,
+        require_files,
         require_same,
         require_same_machine,
     )
@@ -246,6 +247,7 @@ def _resumed(run: str, lab_path: Path | None, budget_s: float | None, store: str
                 raise CommandError(message, USAGE) from error
         require_same(result, whole, str(lab_path))
     else:
+        require_files(result, lab)
         compared = ways_here(lab)
     asked = Asked(seed, budget_left_s(result, budget_s), result.id)
     return Planned(lab, compared, asked, rounds_measured([result]), quick=result.quick)

@@ -28,7 +28,8 @@ from weir.report.blocks import new_console
 from weir.results.campaign import SharedCampaign
 from weir.store.store import Store
 
-_ADDRESS = re.compile(r"auto|(ray://)?[^/]+:\d+")
+_ADDRESS = re.compile(r"auto|(ray://)?[^/]+:\d{1,5}")
+_PORTS = range(1, 1 << 16)
 
 
 def run_on_hosts(
@@ -45,7 +46,7 @@ def run_on_hosts(
     store: str | None,
 ) -> None:
     """Measures a lab there, then reports each host's run. `asked.resumed`: any run of the campaign."""
-    if _ADDRESS.fullmatch(on) is None:
+    if _ADDRESS.fullmatch(on) is None or (on != "auto" and int(on.rpartition(":")[2]) not in _PORTS):
         raise CommandError(
             f"--on {on}: expected HOST:PORT of a Ray cluster that this machine is a node of, such as "
             "nfv1:6379; auto, the one that it is; or ray://HOST:PORT of a client server",
