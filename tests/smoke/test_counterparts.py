@@ -40,7 +40,8 @@ def lab_of(kind: str, function: dict[str, Any], to_address: str | None = None, b
     """`to_address`: whom the right end sends to, whatever it has seen arrive. `by`: by what Linux does
     it, or as which program."""
     if by is not None:
-        function = {**function, kind: {"counterpart": by}}
+        as_root = {"user": "root"} if by == "vpp" else {}
+        function = {**function, kind: {"counterpart": by, **as_root}}
     tiny = tiny_lab("linux-bridge")
     made = FunctionOptions.model_validate({"kind": kind, **function})
     right = tiny.traffic.right.model_copy(update={"to_address": to_address})
@@ -163,6 +164,12 @@ OTHERS = [
     pytest.param("kernel", "xdp", {"nf": "l3fwd", "options": {"route_list": ROUTES}}, id="xdp-l3fwd"),
     pytest.param("kernel", "ipvs", {"nf": "lb", "options": {"services": SERVICES}}, id="ipvs-lb"),
     pytest.param("program", "suricata", {"nf": "dpi"}, id="suricata-dpi"),
+    pytest.param("program", "fastclick", {"nf": "l2fwd"}, id="fastclick-l2fwd"),
+    pytest.param(
+        "program", "fastclick", {"nf": "l3fwd", "options": {"route_list": ROUTES}}, id="fastclick-l3fwd"
+    ),
+    pytest.param("program", "vpp", {"nf": "l3fwd", "options": {"route_list": ROUTES}}, id="vpp-l3fwd"),
+    pytest.param("program", "vpp", {"nf": "nat", "options": {"external": "203.0.113.0/28"}}, id="vpp-nat"),
 ]
 
 
@@ -184,6 +191,32 @@ def test_what_xdp_has_no_route_for_linux_drops_by_its_reason(run_root: Path) -> 
     lost = {(drop.place, drop.reason): drop.packets for drop in xdp.drops if drop.packets}
     assert lost == {("f1/kernel/linux", "ip_in_no_routes"): xdp.offered - xdp.delivered}
     assert 0 < xdp.delivered < xdp.offered
+    assert [*run_root.iterdir()] == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("by", "function", "reason"),
+    [
+        ("fastclick", {"nf": "acl", "options": {"rule_list": RULES}}, "denied"),
+        ("vpp", {"nf": "acl", "options": {"rule_list": RULES}}, "acl_plugin_in_ip4_fa_acl_deny_packets"),
+        (
+            "vpp",
+            {"nf": "nat", "options": {"external": "203.0.113.0/28"}},
+            "nat44_ed_out2in_slowpath_no_translation",
+        ),
+    ],
+    ids=["fastclick-acl", "vpp-acl", "vpp-nat"],
+)
+def test_what_weirs_function_refuses_programs_of_others_refuse_and_count(
+    by: str, function: dict[str, Any], reason: str, run_root: Path
+) -> None:
+    """By the rules; of nat, what comes back to an address without a session."""
+    to_address = "203.0.113.1" if function["nf"] == "nat" else None
+    weir, other = both(function, to_address, kind="program", by=by)
+    assert 0 < refused(other, reason) == other.offered - other.delivered < other.offered, other.drops
+    shares = [(trial.offered - trial.delivered) / trial.offered for trial in (weir, other)]
+    assert shares[0] == pytest.approx(shares[1], abs=0.03)
     assert [*run_root.iterdir()] == []
 
 

@@ -207,6 +207,19 @@ def test_one_that_ignores_its_signal_is_killed(run_root: Path) -> None:
 
 
 @pytest.mark.long
+def test_what_it_shares_as_memory_is_its_own_and_goes_with_it(run_root: Path, tmp_path: Path) -> None:
+    """Several of a kind call it the same, and a killed one takes nothing away."""
+    script = "mkdir /dev/shm/weir-f1-global_vm && ls /dev/shm > said; echo forwarding; exec sleep 60"
+    there = {*Path("/dev/shm").iterdir()}
+    lab = program_lab(["sh", "-c", script], user="root", directory=str(tmp_path))
+    with standing(lab, lambda _trial: None):
+        assert (tmp_path / "said").read_text() == "weir-f1-global_vm\n"
+        assert {*Path("/dev/shm").iterdir()} == there
+    assert {*Path("/dev/shm").iterdir()} == there
+    assert [*run_root.iterdir()] == []
+
+
+@pytest.mark.long
 def test_it_runs_as_its_user_with_its_files_and_variables(run_root: Path, tmp_path: Path) -> None:
     tmp_path.chmod(0o777)
     script = "id -un > said; cat $CONF >> said; grep CapEff /proc/self/status > may; "

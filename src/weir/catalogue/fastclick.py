@@ -19,7 +19,7 @@ SOCKET = "click.socket"
 """In its runtime directory."""
 _NOT_L3FWD = ("addresses", "inbound_addresses", "mtu_bytes", "inbound_mtu_bytes", "src_mac")
 _CLASSES = {"arp": "12/0806", "ipv6": "12/86dd"}
-_READY = "Initialisation complete|Starting driver|port [01] (up|started)"
+_FORWARDS = "forwards"
 
 
 def l2fwd(options: Options, place: Place) -> Launch:
@@ -157,6 +157,7 @@ def _launch(paths: Sequence[str], reasons: Sequence[str]) -> Launch:
         head.append(f"in{at} :: FromDPDKDevice({at}, PROMISC true);")
         head.append(f"out{at} :: ToDPDKDevice({at}, BLOCKING false);")
     head += [f"{one} :: Counter -> Discard;" for one in reasons]
-    text = "".join(f"{line}\n" for line in (*head, *paths))
+    last = f'Script(print "{_FORWARDS}");'  # run when every element has been set up
+    text = "".join(f"{line}\n" for line in (*head, *paths, last))
     words = ("--dpdk", f"{{{EAL}}}", "--", f"{{{FILE_PREFIX}router}}")
-    return Launch(words, ready=_READY, main_forwards=True, files={"router": text})
+    return Launch(words, ready=f"^{_FORWARDS}$", main_forwards=True, files={"router": text})

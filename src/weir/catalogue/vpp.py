@@ -31,7 +31,6 @@ unix {{
 }}
 socksvr {{ socket-name {{{runtime}}}/api.sock }}
 statseg {{ socket-name {{{runtime}}}/stats.sock }}
-api-segment {{ prefix {{file_prefix}} }}
 cpu {{ {cpu} }}
 memory {{ main-heap-size 512M }}
 buffers {{ buffers-per-numa 16384 }}
@@ -125,7 +124,8 @@ def _ports_made(place: Place) -> Iterator[str]:
             yield f"create memif socket id {number} filename {{{side}.socket}}"
             yield f"create interface memif id 0 socket-id {number} master hw-addr {mac}"
         else:
-            yield f"create host-interface name {place.ends[f'{side}.name']} hw-addr {mac}"
+            # VPP leaves out the header that it told the kernel of where the interface has no offloads.
+            yield f"create host-interface name {place.ends[f'{side}.name']} hw-addr {mac} cksum-gso-disable"
         yield f"set interface state {_name(side, place)} up"
 
 
@@ -241,15 +241,16 @@ def _static_mappings(options: Options) -> Iterator[str]:
 
 def _launch(place: Place, commands: Sequence[str], plugins: Sequence[str]) -> Launch:
     needed = ("memif" if place.sockets else "af_packet", *plugins)
+    # The command line answers before these commands have been carried out; what the last one says tells it.
     listed = "\n".join(f"  plugin {one}_plugin.so {{ enable }}" for one in needed)
     cores = [str(one) for one in place.cores]
     cpu = f"main-core {cores[0]}" if cores else ""
     cpu += f" corelist-workers {','.join(cores[1:])}" if cores[1:] else ""
     startup = _STARTUP.format(runtime=RUNTIME, socket=SOCKET, file=FILE_PREFIX, cpu=cpu, plugins=listed)
-    made = "".join(f"{line}\n" for line in (*_ports_made(place), *commands))
+    made = "".join(f"{line}\n" for line in (*_ports_made(place), *commands, "show version"))
     return Launch(
         ("-c", f"{{{FILE_PREFIX}startup}}"),
-        ready="",
+        ready="^vpp v",
         socket=f"{{{RUNTIME}}}/{SOCKET}",
         files={"startup": startup, "commands": made},
     )

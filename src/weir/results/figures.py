@@ -36,6 +36,8 @@ class Figure:
     tester_bound: bool = False
     worse_state: bool = False
     """All that there is was measured in a worse state of the machine."""
+    disturbed: bool = False
+    """Others had cores for much of the time that it rests on."""
     load_pps: float | None = None
     """Of a delay: at which rate."""
     out_of_time: bool = False
@@ -53,6 +55,7 @@ def figures(case: Case) -> Iterator[Figure]:
             rate.samples_pps,
             rate.tester_bound,
             rate.worse_state,
+            rate.disturbed or rate.stall_labelled,
             out_of_time=rate.out_of_time and rate.load_pps is not None,
             why=rate.why,
         )

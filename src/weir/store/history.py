@@ -37,6 +37,8 @@ class Point:
     """Neither of a worse state of the machine, nor a bound, nor zero."""
     tester_bound: bool
     worse_state: bool
+    disturbed: bool
+    """Others had cores for much of the time that it rests on."""
     spec_sha256: str
     """Hash of the lab, resolved; another one after its keys changed."""
     campaign: str | None
@@ -82,6 +84,7 @@ def figures(store: Database, wanted: Selection, last: int) -> dict[Key, Sequence
             FigureRow.samples,
             FigureRow.tester_bound,
             FigureRow.worse_state,
+            FigureRow.disturbed,
             RunRow.number,
             RunRow.campaign,
             RunRow.spec_sha256,
@@ -91,7 +94,7 @@ def figures(store: Database, wanted: Selection, last: int) -> dict[Key, Sequence
         .join(FigureRow, FigureRow.case == CaseRow.number)
         .where(wanted.of_cases())
         .where(_FINISHED)
-        .order_by(RunRow.started_s, RunRow.number, FigureRow.number)
+        .order_by(RunRow.started_s, RunRow.number, SetupRow.number, FigureRow.number)
     )
     found: dict[Key, list[Point]] = {}
     with store.session() as session:
@@ -108,7 +111,7 @@ def figures(store: Database, wanted: Selection, last: int) -> dict[Key, Sequence
             value = statistics.median(json.loads(row.samples))
             comparable = not (row.tester_bound or row.worse_state) and value > 0
             began_at = rfc3339(row.started_s) or ""
-            flags = row.tester_bound, row.worse_state
+            flags = row.tester_bound, row.worse_state, row.disturbed
             of = row.spec_sha256 or "", row.campaign
             point = Point(row.id, began_at, row.weir or "", value, comparable, *flags, *of)
             found.setdefault(key, []).append(point)

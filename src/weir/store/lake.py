@@ -127,6 +127,7 @@ def _figures(result: Result) -> Iterator[dict[str, Any]]:
                 "samples": samples,
                 "tester_bound": figure.tester_bound,
                 "worse_state": figure.worse_state,
+                "disturbed": figure.disturbed,
                 "why": figure.why,
             }
 
@@ -222,6 +223,7 @@ def _schemas() -> dict[str, pa.Schema]:
                 "samples": pa.list_(number),
                 "tester_bound": truth,
                 "worse_state": truth,
+                "disturbed": truth,
                 "why": text,
             }
         ),

@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session, aliased
 from weir.base.words import counted
 from weir.results.upgrades import RESULT_VERSION
 from weir.store.database import Database
+from weir.store.rows import once
 from weir.store.selection import Selection
 from weir.store.tables import CaseRow, IntervalRow, RunRow, SetupRow, TagRow, TrialFactRow
 from weir.store.writer import Unfinished, state_of
@@ -167,7 +168,7 @@ def runs(
         if limit is not None:
             listed = and_(listed, RunRow.number.in_([row.number for row in rows]))
         counts = (
-            _counts(session, select(SetupRow.run, func.count(CaseRow.number)), listed),
+            _counts(session, select(SetupRow.run, func.count(CaseRow.number)), and_(listed, once())),
             _counts(session, select(SetupRow.run, func.count(TrialFactRow.trial)), listed, TrialFactRow),
             _counts(session, select(SetupRow.run, func.count(IntervalRow.number)), listed, IntervalRow),
         )

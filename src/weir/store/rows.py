@@ -7,8 +7,8 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, or_, select
+from sqlalchemy.orm import Session, aliased
 
 from weir.results.figures import figures
 from weir.results.result import Case, Result, Setup, Trial
@@ -109,6 +109,16 @@ def add_parts(session: Session, number: int, case: Case) -> None:
     session.add_all(figure_rows(number, case))
 
 
+def once() -> ColumnElement[bool]:
+    """The condition on CaseRow that leaves out a case's next round while that is measured: what the rounds
+    before found is the case until then."""
+    other = aliased(CaseRow)
+    before = select(other.number).where(
+        other.setup == CaseRow.setup, other.frame == CaseRow.frame, other.finished.is_(True)
+    )
+    return or_(CaseRow.finished.is_(True), ~before.exists())
+
+
 def figure_rows(case: int, of: Case) -> Iterator[FigureRow]:
     """What a case found."""
     return (
@@ -119,6 +129,7 @@ def figure_rows(case: int, of: Case) -> Iterator[FigureRow]:
             samples=json.dumps(figure.samples),
             tester_bound=figure.tester_bound,
             worse_state=figure.worse_state,
+            disturbed=figure.disturbed,
         )
         for figure in figures(of)
         if figure.samples
@@ -176,7 +187,9 @@ def modernise(session: Session, run: RunRow) -> None:
 
 def setup_of(session: Session, row: SetupRow, version: int, *, trials: bool = True) -> Setup:
     setup = Setup.model_validate_json(upgraded(row.document, "setup", version))
-    cases = session.scalars(select(CaseRow).where(CaseRow.setup == row.number).order_by(CaseRow.number))
+    cases = session.scalars(
+        select(CaseRow).where(CaseRow.setup == row.number, once()).order_by(CaseRow.number)
+    )
     setup.cases = [case_of(session, case, version, trials=trials) for case in cases]
     return setup
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from sqlalchemy import Double, ForeignKey, Text
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 
 
 class Base(DeclarativeBase):
@@ -98,6 +98,7 @@ class FigureRow(Base):
     """Their list as JSON; a median says what the run found."""
     tester_bound: Mapped[bool]
     worse_state: Mapped[bool]
+    disturbed: Mapped[bool]
 
 
 class IntervalRow(Base):

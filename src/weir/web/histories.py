@@ -62,6 +62,11 @@ def _histories(reading: Reading, lab: str) -> list[History]:
     return [History(one, figures[key_of(one)], places[key_of(one)]) for one in found]
 
 
+def judged(found: Sequence[History]) -> int:
+    """How many have enough runs to tell a level, and so a worse one."""
+    return sum(one.series.noise is not None for one in found)
+
+
 def latest(found: Sequence[History]) -> list[History]:
     """Those that the newest run has, or all runs of its campaign over hosts, in the order of the lab."""
     newest = max((one.points[-1] for one in found), key=lambda point: point.started_at, default=None)

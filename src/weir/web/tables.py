@@ -23,7 +23,8 @@ class Cell:
 
     value: str
     flags: str
-    """Of the report's letters those that make it no more than a bound (T), or of a worse state (S)."""
+    """Of the report's letters those that make it no more than a bound (T), or say that others had cores for
+    much of its time (D), or that the machine was in a worse state (S)."""
     spark: Markup | None
     change: str
     """ "▼ -3.1%", of its newest level against the one before; empty: there is none."""
@@ -59,7 +60,7 @@ def cell(of: History) -> Cell:
     newest = of.points[-1]
     return Cell(
         value=(rates.SIGNS[">="] if newest.tester_bound else "") + value(series, series.latest),
-        flags="T" * newest.tester_bound + "S" * newest.worse_state,
+        flags="T" * newest.tester_bound + "D" * newest.disturbed + "S" * newest.worse_state,
         spark=sparkline([point.value for point in of.points if point.comparable]),
         change="" if last is None else f"{arrow} {last.change:+.1%}",
         outcome="" if last is None else last.outcome,
@@ -72,7 +73,7 @@ def tables(found: Sequence[History], what: str | None = None) -> Iterator[Table]
     chosen = [one for one in found if what in (None, one.series.what)]
     for goal in dict.fromkeys(one.series.what for one in chosen):
         some = [one for one in chosen if one.series.what == goal]
-        frames = list(dict.fromkeys(one.series.frame for one in some))
+        frames = sorted({one.series.frame for one in some}, key=_by_size)
         hosts = {one.series.host for one in chosen}
         chains: dict[str, list[History]] = {}
         for one in some:
@@ -84,6 +85,11 @@ def tables(found: Sequence[History], what: str | None = None) -> Iterator[Table]
             head=[sizes(frame) for frame in frames],
             chains=[(chain, _rows(those, frames)) for chain, those in chains.items()],
         )
+
+
+def _by_size(frame: str) -> tuple[int, str]:
+    """Mixes come last."""
+    return (int(frame), "") if frame.isdecimal() else (1 << 16, frame)
 
 
 def _rows(of: Sequence[History], frames: Sequence[str]) -> list[Row]:

@@ -51,6 +51,19 @@ def test_trials_of_an_unfinished_case_are_there_and_say_so(path: Path) -> None:
         assert store.load("switching-1").setups[0].cases == [case("64")]
 
 
+def test_a_case_whose_next_round_is_measured_is_one_case_as_the_rounds_before_found_it(path: Path) -> None:
+    with Store(path) as store:
+        store.begin(run())
+        number = store.add_setup("switching-1", setup())
+        store.add_case(number, case("64"))
+        store.add_trial(number, "64", 64.0, trial(1))
+        assert store.load("switching-1").setups[0].cases == [case("64")]
+        assert [one.cases for one in listing.runs(store)] == [1]
+        store.add_trial(number, "512", 512.0, trial(2))
+        assert [one.frame for one in store.load("switching-1").setups[0].cases] == ["64", "512"]
+        assert [one.cases for one in listing.runs(store)] == [2]
+
+
 def test_what_was_stored_survives_kill_9(path: Path) -> None:
     program = (
         "import sys, time\n"

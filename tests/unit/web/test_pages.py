@@ -240,6 +240,28 @@ def test_without_a_store_the_front_page_says_how_to_make_one(tmp_path: Path) -> 
     assert "nightly" in weir.get("/").text
 
 
+def test_of_too_few_runs_no_page_says_that_nothing_became_worse(tmp_path: Path) -> None:
+    one = client(filled(tmp_path / "one.db", [nightly(0)]))
+    many = client(filled(tmp_path / "many.db", [nightly(night) for night in range(8)]))
+    for place, none in (("/", "nothing"), ("/labs/nightly", "none")):
+        assert "on a worse level than before cannot be said yet" in text_of(one.get(place).text)
+        assert f"on a worse level than before {none}" in text_of(many.get(place).text)
+
+
+def test_rates_beside_others_programs_have_the_reports_letter_and_frames_are_in_the_order_of_size(
+    tmp_path: Path,
+) -> None:
+    run = nightly(0)
+    for setup in run.setups:
+        setup.cases.reverse()  # as their last rounds were measured
+    run.setups[0].cases[0].throughput[0].stall_labelled = True
+    page = client(filled(tmp_path / "results.db", [run])).get("/labs/nightly").text
+    said = text_of(page)
+    assert "Technology 64 B history 1518 B history PVP direct" in said
+    assert said.count(" D ") == 1
+    assert page.count(">D</abbr>") == 1
+
+
 def test_without_a_model_its_page_says_how_to_make_one_and_with_one_how_far_off_it_is(tmp_path: Path) -> None:
     store = filled(tmp_path / "results.db", [nightly(0)])
     none = client(store, tmp_path / "model.json").get("/model")

@@ -180,12 +180,18 @@ def _written(params: Mapping[str, Any], site: Site) -> dict[str, str]:
     return values
 
 
+_MOUNTED = 'mount -t tmpfs -o mode=1777,nosuid,nodev shm /dev/shm && exec "$@"'
+_OWN_SHARED_MEMORY = ("sh", "-c", _MOUNTED, "weir")
+"""Where `ip netns exec` has made mounts its own."""
+
+
 def _around(params: Mapping[str, Any], site: Site) -> list[str]:
-    """In the namespace, as `ip netns exec` has it, or a container's runtime with the host's control groups,
-    which that hides; the first to go where memory is short; the beginning of its output in the log, and the
-    rest nowhere; as its user, with what packets take and no more."""
+    """In the namespace, as `ip netns exec` has it, with a /dev/shm that goes with it, or a container's
+    runtime with the host's control groups, which that hides; the first to go where memory is short;
+    the beginning of its output in the log, and the rest nowhere; as its user, with what packets take and no
+    more."""
     limit_bytes = int(str(params["output_mb"])) * _BYTES_PER_MB
-    argv = ["ip", "netns", "exec", str(params["netns"])]
+    argv = ["ip", "netns", "exec", str(params["netns"]), *_OWN_SHARED_MEMORY]
     if params["bundle"]:
         argv = ["nsenter", f"--net=/run/netns/{params['netns']}"]
     argv += ["choom", "-n", "1000", "--"]

@@ -20,8 +20,12 @@ from weir.fabric.site import Site
 
 _CALL_S = 10.0
 _LINE = re.compile(r"\s*(?P<packets>\d+)\s+(?P<node>\S+)\s{2,}(?P<reason>\S.*?)\s{2,}(?P<severity>\w+)\s*")
-_NO_LOSS = re.compile(r"\bgood\b|processed|generated|succe|\bhits?\b|received by|transmitted", re.IGNORECASE)
-"""Counters of what went well, which some versions call errors too."""
+_NO_LOSS = re.compile(
+    r"\bgood\b|processed|generated|permit|checked|received block|timed out block|succe|\bhits?\b|received by|"
+    r"transmitted",
+    re.IGNORECASE,
+)
+"""Counters of what went well, which VPP calls errors too."""
 _OTHER = re.compile(r"[^a-z0-9]+")
 
 

@@ -34,13 +34,14 @@ function historyPlot(one, width) {
     : [point.value, point.level * one.band[0], point.level * one.band[1]]));
   const [low, high] = [Math.min(...ends), Math.max(...ends)];
   const room = Math.max((high - low) * 0.08, high * ROOM);
+  const [first, last] = [points[0].at_s, points[points.length - 1].at_s]; // uPlot widens what is one moment
   return {
     data: [points.map((point) => point.at_s), points.map((point) => point.value)],
     options: {
       height: 170,
       padding: [10, 10, 0, 0],
       tzDate: UTC,
-      scales: { x: { range: (_, from, to) => [from - edge(from, to), to + edge(from, to)] }, y: { range: [low - room, high + room] } },
+      scales: { x: { range: () => [first - edge(first, last), last + edge(first, last)] }, y: { range: [low - room, high + room] } },
       axes: [axis('', { size: 32, labelSize: 0, space: 60, values: days }), axis(one.unit, { size: 48, values: tickNames })],
       series: [{}, { stroke: css('--k3'), width: 0, paths: () => null, points: { show: false } }],
       cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },

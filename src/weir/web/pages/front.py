@@ -48,6 +48,8 @@ class LabPart:
     tables: Sequence[tables.Table]
     figures: int
     """Of its newest run."""
+    judged: int
+    """Of its figures, those of which there are enough runs to tell a level."""
     worse: Sequence[Worse]
     better: int
     problem: str | None
@@ -88,6 +90,7 @@ def _part(reading: Reading, lab: LabSummary) -> LabPart:
         title=title(lab.document),
         tables=list(tables.tables(newest, what)),
         figures=len(newest),
+        judged=histories.judged(found),
         worse=[_worse(lab.name, one) for one in found if one.series.regressed],
         better=sum(one.series.improved for one in found),
         problem=problem,

@@ -67,6 +67,7 @@ def _fields(lab: LabSummary, found: Sequence[History], asked: QueryParams) -> di
         "tables": list(tables.tables(newest)),
         "newest": newest[0].points[-1] if newest else None,
         "worse": [one for one in found if one.series.regressed],
+        "judged": histories.judged(found),
         "changed": [one for one in found if one.series.changes and not one.series.regressed],
         "figures": len(found),
         "choices": [(factor, _values(found, factor)) for factor in FACTORS],
