@@ -195,8 +195,20 @@ def test_the_program_that_measures_is_named_as_itself(tmp_path: Path) -> None:
     own = os.getpid()
     proc = names(tmp_path, **{f"t{own}": "weir", "t200": "weir"})
     now = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
-    found = watched(proc, [Switch(now - 20, OURS, CC), Switch(now - 10, CC, own), Switch(now, own, OURS)])
-    assert [one.by for one in found] == ["weir (200)", f"weir itself ({own})"]
+    thread, child = 900, 901
+    (proc / str(own) / "task" / str(thread)).mkdir(parents=True)
+    names(proc, t901="weir")
+    (proc / str(child) / "stat").write_text(f"{child} (weir) R {own} 1 1 0 -1 0 1 2 3 4 5 6 7 8 39 0 4 0\n")
+    order = [OURS, CC, own, thread, child, OURS]
+    found = watched(
+        proc, [Switch(now + at, *both) for at, both in enumerate(itertools.pairwise(order), start=-9)]
+    )
+    assert [one.by for one in found] == [
+        "weir (200)",
+        f"weir itself ({own})",
+        f"weir itself ({thread})",
+        f"weir itself ({child})",
+    ]
 
 
 def test_where_switches_were_lost_nobody_is_blamed(tmp_path: Path) -> None:

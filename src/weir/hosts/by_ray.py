@@ -160,7 +160,7 @@ class RayHosts:
         for poll, (host, until_s) in list(self._polls.items()):
             if time.monotonic() > until_s:
                 del self._polls[poll]
-                found.append(self._end(host, "does not answer; is another campaign measuring there?"))
+                found.append(self._end(host, "does not answer; is it or its link down, or does another campaign measure there?"))
         if self._head is not None and self._head.gone():
             found += self._without_cluster(f"the head of the cluster, {self._head}, is gone")
         return found

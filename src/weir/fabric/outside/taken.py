@@ -129,7 +129,7 @@ def _open(core: int) -> int:
 _NOBODY, _QUOTA = 0, -1
 _EXPLAINS = 0.5
 """A quota that held threads back for so much of others' time is why they had it."""
-_FLAGS_AT, _NICE_AT = 6, 16
+_PARENT_AT, _FLAGS_AT, _NICE_AT = 1, 6, 16
 """Places in /proc/TID/stat behind the name, proc(5)."""
 _OF_THE_KERNEL = 0x200000  # PF_KTHREAD
 
@@ -257,10 +257,19 @@ class TakenWatch:
             self._marks[tid] = markers.mark_of(tid, self._proc)
         mark = self._marks.get(tid)
         if mark is None:
-            name = ITSELF if tid == os.getpid() else f"{self._name(tid)}{self._owner(tid)}"
+            name = ITSELF if self._is_own(tid) else f"{self._name(tid)}{self._owner(tid)}"
             return f"{name} ({tid})"
         deployment, _, step = mark.partition("/")
         return f"{step} of {deployment}"
+
+    def _is_own(self, tid: int) -> bool:
+        """A thread of this process, or a child that it has just started and that still has its name."""
+        if tid == os.getpid() or (self._proc / str(os.getpid()) / "task" / str(tid)).exists():
+            return True
+        with suppress(OSError, IndexError, ValueError):
+            stat = (self._proc / str(tid) / "stat").read_text().rsplit(")", 1)[1].split()
+            return int(stat[_PARENT_AT]) == os.getpid() and self._name(tid) == self._name(os.getpid())
+        return False
 
     def _name(self, tid: int) -> str:
         if tid not in self._known:
