@@ -37,6 +37,7 @@ _SOON_S, _LOOK_S = 2.0, 5.0
 """Hosts that are free are reserved within the first; so often it is looked after others."""
 _A_BIT = 0.001
 """Of the resource that each node has by its address: asked for to be on that node."""
+_SILENT = "does not answer; is it or its link down, or does another campaign measure there?"
 _OF_WORKER = {"RAY_kill_child_processes_on_worker_exit": "0"}
 """Else Ray kills the program with its courier, and what it has built is left to its lifeline."""
 
@@ -160,7 +161,7 @@ class RayHosts:
         for poll, (host, until_s) in list(self._polls.items()):
             if time.monotonic() > until_s:
                 del self._polls[poll]
-                found.append(self._end(host, "does not answer; is it or its link down, or does another campaign measure there?"))
+                found.append(self._end(host, _SILENT))
         if self._head is not None and self._head.gone():
             found += self._without_cluster(f"the head of the cluster, {self._head}, is gone")
         return found
