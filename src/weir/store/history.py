@@ -118,6 +118,20 @@ def figures(store: Database, wanted: Selection, last: int) -> dict[Key, Sequence
     return {key: points[-last:] for key, points in found.items()}
 
 
+def cases(store: Database, run: str) -> list[tuple[str, str, str]]:
+    """Chain, technology or variant, and frame of a run's finished cases, in the order of the lab, whatever
+    they found."""
+    wanted = (
+        select(SetupRow.chain, SetupRow.variant, SetupRow.technology, CaseRow.frame)
+        .join(RunRow, RunRow.number == SetupRow.run)
+        .join(CaseRow, CaseRow.setup == SetupRow.number)
+        .where(RunRow.id == run, CaseRow.finished.is_(True))
+        .order_by(SetupRow.number, CaseRow.number)
+    )
+    with store.session() as session:
+        return [(row.chain, row.variant or row.technology, row.frame) for row in session.execute(wanted)]
+
+
 def finished(store: Database, wanted: Selection, last: int) -> list[str]:
     """Ids of no more than that many finished runs, the newest, whatever they found."""
     with store.session() as session:

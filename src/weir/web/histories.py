@@ -76,5 +76,15 @@ def latest(found: Sequence[History]) -> list[History]:
     return sorted(there, key=lambda one: one.place)
 
 
+def measured(reading: Reading, of: Sequence[History]) -> Sequence[tuple[str, str, str]]:
+    """Chain, technology or variant, and frame of all cases of the run that these are of; none of several
+    runs, one a host. StoreError."""
+    runs = {one.points[-1].run for one in of}
+    if len(runs) != 1:
+        return []
+    with reading.store() as store:
+        return history.cases(store, runs.pop())
+
+
 def _same(one: Point, other: Point) -> bool:
     return one.run == other.run or (one.campaign is not None and one.campaign == other.campaign)

@@ -68,14 +68,17 @@ def cell(of: History) -> Cell:
     )
 
 
-def tables(found: Sequence[History], what: str | None = None) -> Iterator[Table]:
-    """Of the figures of one run, or of one a host, in their order; `what`: of that goal or delay alone."""
+def tables(
+    found: Sequence[History], what: str | None = None, cases: Sequence[tuple[str, str, str]] = ()
+) -> Iterator[Table]:
+    """Of the figures of one run, or of one a host, in their order; `what`: of that goal or delay alone.
+    `cases`: chain, technology or variant, and frame of all that were measured, also of those without it."""
     chosen = [one for one in found if what in (None, one.series.what)]
     for goal in dict.fromkeys(one.series.what for one in chosen):
         some = [one for one in chosen if one.series.what == goal]
-        frames = sorted({one.series.frame for one in some}, key=_by_size)
+        frames = sorted({one.series.frame for one in some} | {case[2] for case in cases}, key=_by_size)
         hosts = {one.series.host for one in chosen}
-        chains: dict[str, list[History]] = {}
+        chains: dict[str, list[History]] = {case[0]: [] for case in cases}
         for one in some:
             host = f" on {one.series.host}" if len(hosts) > 1 else ""
             chains.setdefault(one.series.chain + host, []).append(one)
@@ -83,7 +86,10 @@ def tables(found: Sequence[History], what: str | None = None) -> Iterator[Table]
             what=goal,
             unit=UNITS[some[0].series.unit].label,
             head=[sizes(frame) for frame in frames],
-            chains=[(chain, _rows(those, frames)) for chain, those in chains.items()],
+            chains=[
+                (chain, _rows(those, frames, [case[1] for case in cases if case[0] == chain]))
+                for chain, those in chains.items()
+            ],
         )
 
 
@@ -92,8 +98,8 @@ def _by_size(frame: str) -> tuple[int, str]:
     return (int(frame), "") if frame.isdecimal() else (1 << 16, frame)
 
 
-def _rows(of: Sequence[History], frames: Sequence[str]) -> list[Row]:
-    ways = dict.fromkeys(one.series.way for one in of)
+def _rows(of: Sequence[History], frames: Sequence[str], measured: Sequence[str]) -> list[Row]:
+    ways = dict.fromkeys([*measured, *(one.series.way for one in of)])
     at = {(one.series.way, one.series.frame): cell(one) for one in of}
     return [(way, [at.get((way, frame)) for frame in frames]) for way in ways]
 

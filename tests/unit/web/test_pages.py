@@ -248,6 +248,16 @@ def test_of_too_few_runs_no_page_says_that_nothing_became_worse(tmp_path: Path) 
         assert f"on a worse level than before {none}" in text_of(many.get(place).text)
 
 
+def test_what_has_no_rate_in_the_newest_run_stands_there_without_one(tmp_path: Path) -> None:
+    run = nightly(0)
+    for case in run.setups[0].cases:
+        case.throughput[0].load_pps, case.throughput[0].rounds = None, []
+    weir = client(filled(tmp_path / "results.db", [run]))
+    for place in ("/", "/labs/nightly"):
+        said = text_of(weir.get(place).text)
+        assert "history PVP direct – – linux-bridge 1.983" in said
+
+
 def test_rates_beside_others_programs_have_the_reports_letter_and_frames_are_in_the_order_of_size(
     tmp_path: Path,
 ) -> None:

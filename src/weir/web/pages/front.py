@@ -85,10 +85,11 @@ def _part(reading: Reading, lab: LabSummary) -> LabPart:
         problem = str(error) or type(error).__name__
     newest = histories.latest(found)
     what = tables.main_figure(newest)
+    cases = histories.measured(reading, newest)
     return LabPart(
         summary=lab,
         title=title(lab.document),
-        tables=list(tables.tables(newest, what)),
+        tables=list(tables.tables(newest, what, cases)),
         figures=len(newest),
         judged=histories.judged(found),
         worse=[_worse(lab.name, one) for one in found if one.series.regressed],

@@ -51,10 +51,12 @@ def page(reading: Reading, path: Mapping[str, str], asked: QueryParams) -> Page:
     shown = runs[:RUNS_SHOWN]
     of_runs = {"runs": shown, "at": at, "more": len(runs) > RUNS_SHOWN, "problem": problem}
     of_runs["campaigns"] = any(run.campaign for run in shown)
-    return Page("lab", name, _fields(lab, found, asked) | of_runs)
+    return Page("lab", name, _fields(reading, lab, found, asked) | of_runs)
 
 
-def _fields(lab: LabSummary, found: Sequence[History], asked: QueryParams) -> dict[str, Any]:
+def _fields(
+    reading: Reading, lab: LabSummary, found: Sequence[History], asked: QueryParams
+) -> dict[str, Any]:
     wanted = {factor: asked.get(factor, "") for factor in FACTORS}
     fitting = [one for one in found if _fits(one, wanted)]
     everything = asked.get("all") == "1"
@@ -64,7 +66,7 @@ def _fields(lab: LabSummary, found: Sequence[History], asked: QueryParams) -> di
         "lab": lab,
         "title_line": title(lab.document),
         "hosts": sorted({one.series.host for one in found if one.series.host}),
-        "tables": list(tables.tables(newest)),
+        "tables": list(tables.tables(newest, cases=histories.measured(reading, newest))),
         "newest": newest[0].points[-1] if newest else None,
         "worse": [one for one in found if one.series.regressed],
         "judged": histories.judged(found),
