@@ -28,6 +28,15 @@ class Goal(LabSection):
     loss_ratio: Ratio = Field(description="share of the offered packets that may be lost")
 
 
+def require_ordered(initial_duration_s: float, duration_s: float, duration_sum_s: float) -> None:
+    """ValueError unless each is as long as the one before it."""
+    if not initial_duration_s <= duration_s <= duration_sum_s:
+        raise ValueError(
+            f"has initial_duration_s {initial_duration_s:g}, duration_s {duration_s:g} and duration_sum_s"
+            f" {duration_sum_s:g}; expected none to be shorter than the one before it"
+        )
+
+
 class TrialOptions(LabSection):
     """How long trials last, and how often one that cannot be used is repeated."""
 
@@ -58,8 +67,7 @@ class TrialOptions(LabSection):
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
-        if not self.initial_duration_s <= self.duration_s <= self.duration_sum_s:
-            raise ValueError("expected initial_duration_s <= duration_s <= duration_sum_s")
+        require_ordered(self.initial_duration_s, self.duration_s, self.duration_sum_s)
         return self
 
 

@@ -13,7 +13,7 @@ from weir.base.cloud import Router, Security
 from weir.base.node import Direction
 from weir.base.record import ONE_OR_MANY, LabSection, listed
 from weir.lab.frames import CAPTURE, CONNECTIONS, Frame, frame_sizes_bytes
-from weir.lab.measure import CurveOptions, Duration, Goal, Load, Measure, Ratio, TrialOptions
+from weir.lab.measure import CurveOptions, Duration, Goal, Load, Measure, Ratio, TrialOptions, require_ordered
 from weir.lab.units import Milliseconds
 
 STREAMS_MAX = 64
@@ -99,8 +99,7 @@ class TenantsTrials(LabSection):
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
-        if not self.initial_duration_s <= self.duration_s <= self.duration_sum_s:
-            raise ValueError("expected initial_duration_s <= duration_s <= duration_sum_s")
+        require_ordered(self.initial_duration_s, self.duration_s, self.duration_sum_s)
         return self
 
 
