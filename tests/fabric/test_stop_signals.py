@@ -165,6 +165,30 @@ def test_what_handles_errors_of_every_kind_does_not_swallow_it() -> None:
     assert done == []
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_one_that_a_finalizer_lost_comes_before_the_next_thing_begins() -> None:
+    done = []
+
+    class Finalized:
+        def __del__(self) -> None:
+            press()
+
+    def work() -> None:
+        with stop_signals.held():
+            with stop_signals.allowed():
+                Finalized()  # says so on standard error, and goes on
+                with stop_signals.held():
+                    done.append("built")
+            done.append("went on")
+            stop_signals.check()  # what takes down looks here, and is not stopped
+            done.append("took down")
+            stop_signals.check_unanswered()
+            done.append("not reached")
+
+    interrupted(work)
+    assert done == ["built", "went on", "took down"]
+
+
 def test_an_answered_one_does_not_come_again() -> None:
     with stop_signals.held():
         press()

@@ -20,12 +20,15 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 _came: int | None = None
+_unanswered: int | None = None
 _said = False
 _finished = False
 _quiet = False
 
 
 def _raise(number: int, _frame: FrameType | None) -> None:
+    global _unanswered  # noqa: PLW0603 - a signal is the process's, and so is this
+    _unanswered = number
     _leave_lost_terminal()
     _say(number)
     raise KeyboardInterrupt(number)
@@ -60,10 +63,12 @@ def held(*, quiet: bool = False) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    global _finished, _quiet
+    global _finished, _quiet, _unanswered
     before = {number: signal.getsignal(number) for number in SIGNALS}
     if _note not in before.values():
         _finished, _quiet = False, quiet
+    if not {_note, _raise} & {*before.values()}:
+        _unanswered = None
     caught = {number: handler for number, handler in before.items() if handler is not signal.SIG_IGN}
     for number in caught:
         signal.signal(number, _note)
@@ -102,10 +107,20 @@ def check() -> None:
         raise KeyboardInterrupt(number)
 
 
+def check_unanswered() -> None:
+    """The same, and likewise for one that was raised where it is allowed and that nothing came of: Python
+    loses what is raised in a finalizer, and goes on. For whoever begins something else within `held`."""
+    check()
+    number = _unanswered
+    if number is not None:
+        discard()
+        raise KeyboardInterrupt(number)
+
+
 def discard() -> None:
     """Whoever calls this stops anyway: what has come and was held needs no answer of its own."""
-    global _came  # noqa: PLW0603 - a signal is the process's, and so is this
-    _came = None
+    global _came, _unanswered  # noqa: PLW0603 - a signal is the process's, and so are these
+    _came = _unanswered = None
 
 
 def come() -> None:

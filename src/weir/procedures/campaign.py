@@ -138,7 +138,7 @@ class Campaign:
         """Every way and chain, as often as there are rounds, in their order."""
         several = self._lab.measure.rounds > 1
         for visit in self._order.visits(self._points.done(), self._points.width):
-            stop_signals.check()
+            stop_signals.check_unanswered()
             way, chain = self._setups[visit.setup]
             wanted = self._points.wanted(visit.setup, visit.round)
             finished = self._finished
@@ -150,7 +150,7 @@ class Campaign:
     def _handed_out(self, handed_out: HandedOut) -> None:
         """One point after the other, as long as some come."""
         for key, frame, number in handed_out.points:
-            stop_signals.check()
+            stop_signals.check_unanswered()
             way, chain = self._setups[key]
             self._visit(way, chain, "", frozenset({frame}), number)
         self._budget.ends_in(handed_out.left_s())
@@ -175,7 +175,7 @@ class Campaign:
                 key = visited.way.name, visited.chain.name
                 if time.monotonic() >= until or not self._budget.fits(key):
                     return
-                stop_signals.check()
+                stop_signals.check_unanswered()
                 frames, again = frozenset(visited.worse()), self._lab.measure.rounds
                 self._visit(visited.way, visited.chain, ", again", frames, again)
 
