@@ -63,7 +63,7 @@ def held(*, quiet: bool = False) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    global _finished, _quiet, _unanswered
+    global _finished, _quiet, _unanswered  # noqa: PLW0603 - a signal is the process's, and so are these
     before = {number: signal.getsignal(number) for number in SIGNALS}
     if _note not in before.values():
         _finished, _quiet = False, quiet
