@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -75,14 +76,20 @@ def predict(
     """
     from pydantic import TypeAdapter
 
-    from weir.lab import load_lab
+    from weir.lab import LabFileError, load_lab
     from weir.planning.model.document import model_of, other_options
     from weir.planning.placement import prediction_table
     from weir.planning.placement.prediction import on_clock
     from weir.results.prediction import LabPrediction
 
     cpus = machine_cpus() if cores is None else tuple(range(cores))
-    lab = load_lab(lab_path, cpus=cpus)
+    try:
+        lab = load_lab(lab_path, cpus=cpus)
+    except LabFileError:
+        with suppress(LabFileError):
+            if cores is None and load_lab(lab_path):
+                print("weir: the lab is for more cores than this machine has: see --cores", file=sys.stderr)
+        raise
     require_packets(lab, "a prediction")
     asked = _Asked(
         scale_factor=scale_factor,

@@ -148,6 +148,17 @@ def test_a_model_of_another_machine_is_refused_unless_its_clock_is_named(lab: Pa
     assert predicted(str(lab), "--chain", "known", "--model", str(path), "--cpu-ghz", "3.0")[0] == 0
 
 
+def test_a_lab_for_more_cores_than_there_are_here_is_told_how_to_say_so(lab: Path, model: Path) -> None:
+    lab.write_text(LAB.replace("[0]", "[4095]"))
+    code, said = predicted(str(lab), "--chain", "known", "--model", str(model))
+    assert code == 2
+    assert "this machine has no core 4095 to give" in said
+    assert "the lab is for more cores than this machine has: see --cores" in said
+    assert predicted(str(lab), "--chain", "known", "--model", str(model), "--cores", "4096")[0] == 0
+    lab.write_text("weir: 2")
+    assert "see --cores" not in predicted(str(lab), "--model", str(model))[1]
+
+
 def test_what_is_no_model_is_said(lab: Path, tmp_path: Path) -> None:
     path = tmp_path / "broken.json"
     path.write_text("{}")
