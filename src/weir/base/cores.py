@@ -16,7 +16,7 @@ from weir.base.record import ONE_OR_MANY, LabSection, listed
 
 Cpu = Annotated[int, Field(ge=0, le=4095)]
 CpuList = Annotated[
-    tuple[Cpu, ...], Field(min_length=1, max_length=1024), ONE_OR_MANY, BeforeValidator(listed)
+    tuple[Cpu, ...], Field(min_length=1, max_length=4096), ONE_OR_MANY, BeforeValidator(listed)
 ]
 
 
