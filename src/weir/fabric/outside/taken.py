@@ -178,6 +178,7 @@ class TakenWatch:
         self._ran_s: dict[int, float] = {}
         self._known: dict[int, str] = {}
         self._owners: dict[int, str] = {}
+        self._own: dict[int, bool] = {}
         self._marks: dict[int, str | None] = {}
         self._cores: list[CoreSwitches] = []
         self.refused: str | None = None
@@ -264,12 +265,14 @@ class TakenWatch:
 
     def _is_own(self, tid: int) -> bool:
         """A thread of this process, or a child that it has just started and that still has its name."""
-        if tid == os.getpid() or (self._proc / str(os.getpid()) / "task" / str(tid)).exists():
-            return True
-        with suppress(OSError, IndexError, ValueError):
-            stat = (self._proc / str(tid) / "stat").read_text().rsplit(")", 1)[1].split()
-            return int(stat[_PARENT_AT]) == os.getpid() and self._name(tid) == self._name(os.getpid())
-        return False
+        if tid not in self._own:  # a trial may have twenty thousand times of a few
+            own = os.getpid()
+            self._own[tid] = tid == own or (self._proc / str(own) / "task" / str(tid)).exists()
+            with suppress(OSError, IndexError, ValueError):
+                stat = (self._proc / str(tid) / "stat").read_text().rsplit(")", 1)[1].split()
+                if int(stat[_PARENT_AT]) == own and self._name(tid) == self._name(own):
+                    self._own[tid] = True
+        return self._own[tid]
 
     def _name(self, tid: int) -> str:
         if tid not in self._known:
