@@ -46,7 +46,7 @@ def test_a_loop_in_a_group_with_a_quota_is_seen_to_be_held_back() -> None:
     assert 0.7 <= held_s + others_s <= 1.1
     if others_s > 0.5:
         pytest.skip(f"others had the core for {others_s:.2f} s of the second in which it was looked at")
-    assert held_s >= 0.3
+    assert held_s >= 0.2
 
 
 def group_with_a_tenth_of_the_time(pid: int) -> Path:

@@ -153,7 +153,7 @@ def test_so_is_a_program_that_runs_here() -> None:
 def test_time_in_which_a_loop_had_to_leave_its_core_to_nobody_is_a_quotas(tmp_path: Path) -> None:
     now = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
     order = [OURS, 0, CC, 0, OURS, 0, OURS, CC, 0, OURS]
-    spent = 0  # its first switch; the second time it slept, and the last time another left the core
+    spent = 0  # its first switch; the second time it slept, and the last time another had the core first
     switches = [
         Switch(now + 1000 * at, *both, preempted=at in (spent - 10, -4))
         for at, both in enumerate(itertools.pairwise(order), start=-10)
@@ -164,6 +164,7 @@ def test_time_in_which_a_loop_had_to_leave_its_core_to_nobody_is_a_quotas(tmp_pa
         ("cc1 (200)", False),
         (QUOTA, False),
         ("cc1 (200)", False),
+        (QUOTA, False),
     ]
 
 

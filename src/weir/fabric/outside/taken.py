@@ -307,13 +307,13 @@ def _of_quota(one: Taken) -> Taken:
 
 
 def held_back(switches: Sequence[Switch], loops: Collection[int]) -> list[Switch]:
-    """The same, with nobody's time as the quota's where a loop had to leave the core to nobody, until it has
-    it again: the kernel does that to a thread that would go on when its group has used up its quota, and for
-    no other reason (sched-bwc)."""
+    """The same, with nobody's time as the quota's from where a loop lost the core that it still wanted until
+    it has it again: the kernel leaves a core to nobody then when the loop's group has used up its quota, and
+    for no other reason (sched-bwc)."""
     found: list[Switch] = []
     spent = False
     for one in switches:
-        if one.preempted and one.from_tid in loops and one.to_tid == _NOBODY:
+        if one.preempted and one.from_tid in loops:
             spent = True
         elif one.to_tid in loops:
             spent = False
