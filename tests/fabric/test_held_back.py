@@ -42,11 +42,10 @@ def test_a_loop_in_a_group_with_a_quota_is_seen_to_be_held_back() -> None:
         sum(one.to_raw_ns - one.from_raw_ns for one in found if (one.by == QUOTA) is held) / 1e9
         for held in (True, False)
     )
-    # It ran for a tenth of the second; the rest is the quota's, but for what others had of the core.
-    assert 0.7 <= held_s + others_s <= 1.1
     if others_s > 0.5:
         pytest.skip(f"others had the core for {others_s:.2f} s of the second in which it was looked at")
-    assert held_s >= 0.2
+    # It ran for a tenth of the second; the rest is the quota's, but for what others had of the core.
+    assert 0.7 <= held_s + others_s <= 1.1
 
 
 def group_with_a_tenth_of_the_time(pid: int) -> Path:

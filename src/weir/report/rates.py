@@ -110,7 +110,7 @@ def flags(found: Throughput) -> str:
         "T": found.tester_bound,
         "L": found.out_of_time,
         "S": found.worse_state,
-        "D": disturbed(found),
+        "D": found.beside_others,
         "R": alone(found),
         "U": found.unsteady,
         "I": found.status == "irregular",
@@ -121,11 +121,6 @@ def flags(found: Throughput) -> str:
 def alone(found: Throughput) -> bool:
     """Whether it rests on one search, though several were made."""
     return found.status == "found" and found.searches > 1 and found.repeats == 1
-
-
-def disturbed(found: Throughput) -> bool:
-    """Whether others had cores for much of the time that it rests on."""
-    return found.disturbed or found.stall_labelled
 
 
 def worse_state(found: Throughput | RoundRate) -> str:

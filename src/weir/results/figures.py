@@ -55,7 +55,7 @@ def figures(case: Case) -> Iterator[Figure]:
             rate.samples_pps,
             rate.tester_bound,
             rate.worse_state,
-            rate.disturbed or rate.stall_labelled,
+            rate.beside_others,
             out_of_time=rate.out_of_time and rate.load_pps is not None,
             why=rate.why,
         )

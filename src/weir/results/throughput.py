@@ -102,6 +102,11 @@ class Throughput(Record, InState):
         return self.left_out_share > DISTURBED_SHARE
 
     @property
+    def beside_others(self) -> bool:
+        """Whether others had cores for much of the time that it rests on; of older results as they say."""
+        return self.disturbed or self.stall_labelled
+
+    @property
     def samples_pps(self) -> tuple[float, ...]:
         """What its rounds found; of a run of one round, its repeats. Rounds of a worse state of the machine
         do not stand beside those of its best one; none where the answer is all between the bounds."""

@@ -214,7 +214,7 @@ def _rows(result: Result) -> Iterator[dict[str, Cell]]:
             **_interval(row.throughput),
             **_ratio(row),
             "why": " ".join(filter(None, (row.throughput.why, why_not_whole(row.case)))) or None,
-            "disturbed": rates.disturbed(row.throughput),
+            "disturbed": row.throughput.beside_others,
             "flags": legend.flags_of(row, row.case),
         }
 
