@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A stream that answers another one: its flow n goes to where flow n of that one is seen to come
- * from, which only who receives it knows when a function between translates addresses.
+ * from, and comes from where that was seen to go: which only who receives it knows when a function
+ * between translates addresses (a NAT the source, a balancer the destination).
  *
  * A run that learns sends each flow of the answered stream once, in turn. The receiver notes the
  * addresses and ports that arrive; behind the run the answering stream's flows are made anew, with
- * their checksums, and then sent like all others. Where no source was translated they stay as they
+ * their checksums, and then sent like all others. Where nothing was translated they stay as they
  * are.
  */
 #include <netinet/in.h>
@@ -137,6 +138,14 @@ weir_answers_note(struct weir_stream *stream, const uint8_t *head, const struct 
 	seen->any = true;
 }
 
+/* Whether a flow arrived as it was sent. */
+static bool
+is_as_sent(const struct weir_seen_flow *seen, const struct weir_flow *sent)
+{
+	return seen->src_ip == sent->src_ip && seen->src_port == sent->src_port &&
+	       seen->dst_ip == sent->dst_ip && seen->dst_port == sent->dst_port;
+}
+
 static struct weir_learned
 learned_of(const struct weir_stream *stream)
 {
@@ -147,8 +156,7 @@ learned_of(const struct weir_stream *stream)
 		const struct weir_seen_flow *seen = &stream->answers.seen[i];
 
 		learned.arrived += seen->any;
-		learned.translated += seen->any && (seen->src_ip != sent[i].src_ip ||
-						    seen->src_port != sent[i].src_port);
+		learned.translated += seen->any && !is_as_sent(seen, &sent[i]);
 	}
 	return learned;
 }

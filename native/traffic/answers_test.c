@@ -90,6 +90,31 @@ each_flow_is_answered_where_it_is_seen_to_come_from(void **state)
 }
 
 static void
+back_ends_of_a_balancer_answer_and_not_its_service(void **state)
+{
+	struct weir_stream_config configs[2];
+
+	(void)state;
+	both_ways(configs);
+	translates = false;
+	balances = true;
+	run_both_ends(configs);
+	run(true, 0);
+	assert_int_equal(learned_of_stream(0).arrived, FLOWS);
+	assert_int_equal(learned_of_stream(0).translated, FLOWS);
+	run(false, 4 * FLOWS);
+	assert_int_equal(kept_count, 4 * FLOWS);
+	for (uint32_t i = 0; i < kept_count; i++) {
+		uint32_t client = rte_be_to_cpu_32(kept[i].dst_ip);
+
+		assert_int_equal(rte_be_to_cpu_32(kept[i].src_ip), BACKEND_IP + client % 2);
+		assert_int_equal(rte_be_to_cpu_16(kept[i].src_port), BACKEND_PORT);
+		assert_true(kept[i].checksums_right);
+	}
+	assert_int_equal(counted(1).delivered, 4 * FLOWS);
+}
+
+static void
 without_translation_the_flows_back_stay_as_they_are(void **state)
 {
 	struct weir_stream_config configs[2];
@@ -250,6 +275,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(each_flow_is_answered_where_it_is_seen_to_come_from),
+		TEST(back_ends_of_a_balancer_answer_and_not_its_service),
 		TEST(without_translation_the_flows_back_stay_as_they_are),
 		TEST(a_flow_that_does_not_arrive_keeps_what_it_had),
 		TEST(every_flow_of_a_drawn_order_is_learned_and_then_drawn_again),

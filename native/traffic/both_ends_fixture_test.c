@@ -16,7 +16,7 @@
 
 #define BURST 32
 
-bool translates;
+bool translates, balances;
 uint32_t dropped_flow, passed;
 struct kept kept[KEPT];
 uint32_t kept_count;
@@ -85,6 +85,10 @@ translate(struct weir_area *area, uint64_t now_tsc)
 			transport_of(packets[i])->src_port =
 				rte_cpu_to_be_16(translated_port(source % 256));
 		}
+		if (balances) {
+			ip->dst_addr = rte_cpu_to_be_32(BACKEND_IP + source % 2);
+			transport_of(packets[i])->dst_port = rte_cpu_to_be_16(BACKEND_PORT);
+		}
 		if (weir_queue_transmit(&translated, &packets[i], 1) == 0)
 			rte_pktmbuf_free(packets[i]);
 	}
@@ -131,6 +135,7 @@ make_both_ends(void **state)
 
 	(void)state;
 	translates = true;
+	balances = false;
 	dropped_flow = NOBODY;
 	passed = kept_count = 0;
 	generator = weir_generator_create("left generator", cpu, &wire, 0, &error);

@@ -16,8 +16,12 @@
 /* All sources of what is translated are behind this address, flow n's at the port. */
 #define TRANSLATED_IP 0xcb007101
 uint16_t translated_port(uint32_t flow);
+/* Back-ends of all that is balanced: flow n's is n % 2 addresses behind this one. */
+#define BACKEND_IP 0x0a000001
+#define BACKEND_PORT 8080
 
-extern bool translates;
+/* The source; or the destination, as a balancer does. */
+extern bool translates, balances;
 /* By the number of its source address; NOBODY: none. */
 extern uint32_t dropped_flow;
 /* Packets that came to the translator. */

@@ -268,8 +268,8 @@ struct weir_stream_count {
 	double last_lost_ns, longest_gap_ns;
 };
 
-/* Flows of a stream that a run learned: all; those that arrived; those of them that arrived from
- * another address or port than they were sent from. */
+/* Flows of a stream that a run learned: all; those that arrived; those of them that arrived with
+ * another address or port, of either end, than they were sent with. */
 struct weir_learned {
 	uint32_t flows, arrived, translated;
 };

@@ -118,5 +118,5 @@ def test_that_the_tester_answers_translated_sources_is_said_where_there_are_some
             fidelity(topology, options, datapath="none", memory="hugepages", translated=translated)
         )
 
-    assert "The source of 99 of 100 flows from left to right is translated on the way" in of((99, 100))
+    assert "99 of 100 flows from left to right are translated on the way" in of((99, 100))
     assert "translated" not in of((0, 100)) + of(None)

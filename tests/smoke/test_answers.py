@@ -61,6 +61,23 @@ def test_all_flows_come_through_linuxs_nat_and_back() -> None:
     assert_both_ways(trials_of(lab, 2, GENTLE_PPS, DURATION_S, drain_ms=DRAIN_MS))
 
 
+BALANCER = {
+    "nf": "lb",
+    "options": {"services": "198.19.0.1:1024/udp 10.0.0.1:5000, 198.19.0.1:1024/udp 10.0.0.2:5000"},
+}
+
+
+@pytest.mark.parametrize("kind", ["process", pytest.param("kernel", marks=[pytest.mark.long, NEEDS_NFT])])
+def test_the_back_ends_of_a_balancer_answer_all_that_came_to_its_service(kind: str) -> None:
+    lab = lab_of("linux-bridge", kind=kind, **BALANCER)
+    traffic = lab.traffic.model_copy(update={"flows": Flows(count=100, vary=("src_ip",))})
+    lab = lab.model_copy(update={"traffic": traffic})
+    with running(lab, planned(lab, "linux-bridge", lab.chains()[0])) as chain:
+        said = "\n".join(chain.fidelity())
+    assert "100 of 100 flows from left to right are translated on the way" in said
+    assert_both_ways(trials_of(lab, 2, GENTLE_PPS, DURATION_S, drain_ms=DRAIN_MS))
+
+
 @pytest.mark.parametrize("vary", [("src_ip",), ("src_ip", "dst_ip", "src_port", "dst_port")])
 def test_a_firewall_that_lets_in_answers_alone_lets_in_all_that_runs_back(
     vary: tuple[TupleField, ...], tmp_path: Path
@@ -79,5 +96,5 @@ def test_a_result_says_that_the_tester_answered_translated_addresses() -> None:
     lab = lab_of("direct")
     with running(lab, planned(lab, "direct", lab.chains()[0])) as chain:
         said = "\n".join(chain.fidelity())
-    assert "The source of 100 of 100 flows from left to right is translated on the way" in said
+    assert "100 of 100 flows from left to right are translated on the way" in said
     assert plan.Plan.of(chain.topology, lab).streams["128"].streams[1].answers == 0

@@ -37,7 +37,7 @@ def fidelity(
     """Sentences for the report, most important first. `options`: the lab's, of the technology. `emulated`:
     functions in virtual machines whose processor is. `steered`: functions in network namespaces for which the
     kernel took receive packet steering. `unlimited`: what programs have none of. `translated`: flows from
-    left to right of which another source arrived, and of how many; None: nobody looked.
+    left to right that arrived with other addresses or ports, and of how many; None: nobody looked.
     """
     said = []
     if emulated:
@@ -58,8 +58,8 @@ def fidelity(
     said += [*_by_linux(topology, steered), *without_limits(unlimited or {})]
     if translated is not None and translated[0]:
         said.append(
-            f"The source of {translated[0]:,} of {translated[1]:,} flows from left to right is translated on"
-            " the way: the tester's right end answers the addresses and ports that it saw."
+            f"{translated[0]:,} of {translated[1]:,} flows from left to right are translated on the way: the"
+            " tester's right end answers with the addresses and ports that it saw."
         )
     placed: dict[int, list[str]] = {}
     for node in topology.here():

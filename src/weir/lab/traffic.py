@@ -63,7 +63,7 @@ class End(LabSection):
     to_address: str | None = Field(
         default=None,
         description="whom it sends to, where a function translates addresses; absent: the other end's, or of "
-        "the right end what arrives there, where sources are translated",
+        "the right end what arrives there, where a function may translate",
     )
     to_port: L4Port | None = Field(default=None, description="likewise, the port")
 

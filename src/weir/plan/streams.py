@@ -25,8 +25,8 @@ from weir.protocol.traffic import (
     TrafficConfigure,
 )
 
-TRANSLATING = frozenset({"nat"})
-"""Functions that write another source address."""
+TRANSLATING = frozenset({"nat", "lb"})
+"""Functions that write other addresses: of who sends, or of whom it is sent to."""
 _ENDPOINTS: frozenset[PacketFieldName] = frozenset({"src_ip", "dst_ip", "src_port", "dst_port"})
 
 

@@ -137,7 +137,7 @@ class Learned(Reply):
     flows: int
     arrived: int
     translated: int
-    """Of these, those that came from another address or port than they were sent from."""
+    """Of these, those that came with another address or port, of either end, than they were sent with."""
 
 
 class StreamResult(Reply):

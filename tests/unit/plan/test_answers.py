@@ -10,6 +10,7 @@ import pytest
 from weir import plan
 from weir.lab import Lab
 
+BALANCER = {"nf": "lb", "options": {"services": "198.19.0.1:1024/udp 10.0.0.1:5000"}}
 NAT = {"nf": "nat", "options": {"external": "203.0.113.0/24"}}
 
 
@@ -38,7 +39,9 @@ def answered(
     [
         NAT,
         {"chain": [{"nf": "l3fwd"}, NAT]},
+        BALANCER,
         {"kind": "kernel", **NAT},
+        {"kind": "kernel", **BALANCER},
         {"kind": "kernel", "kernel": {"commands": ["nft -f rules.nft"]}},
         {"kind": "program", "program": {"command": ["forward"]}},
         {"kind": "vm", "vm": {"image": "vyos.qcow2"}},
