@@ -71,6 +71,8 @@ PROGRAM = "program:"
 _NO_ROOM = frozenset({"tx_queue_full"})
 _NOT_TAKEN = frozenset({"rx_missed", "rx_nombuf", "rx_ring_full"})
 _UNREAD = frozenset({"socket_full"})
+NOT_RETURNED = "not_returned"
+"""Why packets are lost in a function of which nobody knows more."""
 _BACKLOG_FULL = frozenset({"interface_tx_dropped", "interface_rx_dropped"})
 
 
@@ -154,8 +156,8 @@ class _Queues:
                 self._emptied_by |= dict.fromkeys(path.inputs, area.name)
         for node in topology.functions() if topology is not None else ():
             if node.kind == "program" and topology is not None:
-                own = (port.name for port in topology.ports if port.node == node.name)
-                self._emptied_by |= dict.fromkeys(own, f"{PROGRAM}{node.name}")
+                own = [port.name for port in topology.ports if port.node == node.name]
+                self._emptied_by |= dict.fromkeys([*own, f"{node.name}/program"], f"{PROGRAM}{node.name}")
 
     def overflow(self, drop: Drop) -> Overflow:
         """The queue behind a drop."""
@@ -174,6 +176,8 @@ class _Queues:
             to_port = port in self._ports and drop.reason in _NO_ROOM
             name = f"switch port {port}" if port else SWITCH
             takers = self._taker(port) if to_port else self._switched(drop.place)
+        elif drop.reason == NOT_RETURNED:
+            takers = self._taker(drop.place)
         elif drop.reason in _UNREAD:
             name, takers = f"receive queue of {drop.place}", self._taker(drop.place)
         if drop.reason in _BACKLOG_FULL and self._kernel:

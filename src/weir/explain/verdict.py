@@ -10,17 +10,20 @@ behind, who had the core while packets were lost, or nobody.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from operator import attrgetter, itemgetter
 
 from weir.base.si import US_PER_S
 from weir.explain.conclusion import Verdict, unknown
-from weir.explain.cores import Core, CostItem, cores
+from weir.explain.cores import FULL_SHARE, Core, CostItem, cores
 from weir.explain.decisions import decision, nothing_comes
 from weir.explain.evidence import busy, lost, outside_rows, share, slowed_rows
 from weir.explain.taken_away import away_s, moment, only_while_away, taken_away
 from weir.explain.trial import (
     LOST_SHARE,
+    NOT_RETURNED,
     PROGRAM,
     SWITCH,
     Analysis,
@@ -181,9 +184,26 @@ def _outside_says(one: Analysis, core: Core, part: CostItem, overflows: str) -> 
     return f"Core {core.number} is full{overflows}; {most} go to {path}{full}."
 
 
-def _program(one: Analysis, worst: Overflow) -> Verdict:
-    """A program of the user's: how much of a core it had says little, as one that polls takes all of it."""
-    name = worst.emptied_by[0]
+@dataclass(frozen=True)
+class _Program:
+    """One of the user's: how much of a core it had, at most, says little, as one that polls takes all of it."""
+
+    name: str
+    title: str
+    core: int | None
+    share: float
+    evidence: tuple[Evidence, ...]
+
+    @property
+    def known_as(self) -> str:
+        return f"{self.title} ({self.name})"
+
+    @property
+    def had(self) -> str:
+        return f"has core {self.core} for {self.share:.0%} of the time"
+
+
+def _program_of(one: Analysis, name: str) -> _Program:
     nodes = one.topology.functions() if one.topology is not None else ()
     title = next((node.nf for node in nodes if f"{PROGRAM}{node.name}" == name), None) or "a program"
     threads = [area for area in one.trial.areas if area.name.split(".")[0] == name]
@@ -197,9 +217,29 @@ def _program(one: Analysis, worst: Overflow) -> Verdict:
         note = "by CPU time, idle polls among it: at most"
         per_packet = cycles / one.trial.delivered
         evidence.append(Evidence(what=name, value=per_packet, unit="cycles/packet", note=note))
-    says = f"{worst.queue} overflows, and {title} ({name}) should empty it: it is too slow, or away."
-    limit = Limit(kind="program", name=name, sentence=says)
-    return Verdict(limit, (*lost(one, [worst]), *evidence, *busy(one)))
+    by_core = Counter[int]()
+    for area in threads:
+        by_core[area.core] += area.own_cycles
+    core, most = max(by_core.items(), key=itemgetter(1), default=(None, 0))
+    return _Program(name, title, core, min(1.0, most / available), tuple(evidence))
+
+
+def _program(one: Analysis, worst: Overflow) -> Verdict:
+    """It empties a queue that overflows, or does not return what it was given."""
+    found = _program_of(one, worst.emptied_by[0])
+    if worst.reason != NOT_RETURNED:
+        says = f"{worst.queue} overflows, and {found.known_as} should empty it: it is too slow, or away."
+    else:
+        part = f"{worst.packets / one.trial.offered:.2%} of what was offered"
+        says = f"{found.known_as} does not return {worst.packets:,} packets, {part}"
+        if found.core is None:
+            says += "; how busy it was is not in this result."
+        elif found.share >= FULL_SHARE:
+            says += f", and {found.had}: it is too slow, or drops them by itself."
+        else:
+            says += f", though it {found.had} only: it drops them by itself, or in queues of its own."
+    limit = Limit(kind="program", name=found.name, core=found.core, sentence=says)
+    return Verdict(limit, (*lost(one, [worst]), *found.evidence, *busy(one)))
 
 
 def _left_in_queues(one: Analysis) -> Verdict:
@@ -207,8 +247,15 @@ def _left_in_queues(one: Analysis) -> Verdict:
     full = [core for core in one.cores if core.full and core.parts]
     if full and one.trial.backlog:
         return _full(one, max(full, key=lambda core: core.cycles), [])
+    left = f"{one.trial.backlog:,} packets were left in queues at its end"
+    names = {area.name.split(".")[0] for area in one.trial.areas if area.name.startswith(PROGRAM)}
+    slowest = max((_program_of(one, name) for name in names), key=attrgetter("share"), default=None)
+    if one.trial.backlog and slowest is not None and slowest.share >= FULL_SHARE:
+        says = f"{left}, and {slowest.known_as} {slowest.had}: it is too slow."
+        limit = Limit(kind="program", name=slowest.name, core=slowest.core, sentence=says)
+        return Verdict(limit, (*slowest.evidence, *busy(one)))
     if one.trial.backlog:
-        return unknown(f"{one.trial.backlog:,} packets were left in queues at its end, and no core is full.")
+        return unknown(f"{left}, and no core is full.")
     return unknown("packets were lost where no queue of the chain says so.")
 
 

@@ -281,10 +281,9 @@ def test_what_rules_of_linux_drop_is_its_decision_and_no_full_queue() -> None:
     assert verdict(found) == ("decision", "f2/nft")
 
 
-@pytest.mark.parametrize(
-    ("network", "place"), [(False, "tester.left"), (True, "switch:f1.left")], ids=["wire", "switch"]
-)
-def test_a_program_of_the_users_that_does_not_take_what_waits_for_it(network: bool, place: str) -> None:
+def of_program(
+    busy: float, drops: dict[tuple[str, str], int], *, network: bool = False, **more: Any
+) -> CaseExplanation:
     program = ProgramFunction(
         command=("./nf",), commands_time_limit_s=1, directory=".", ready=None, ready_time_limit_s=1,
         user=None, stop_signal="SIGTERM", stop_time_limit_s=1, output_mb=1, ports="virtio-user",
@@ -294,11 +293,39 @@ def test_a_program_of_the_users_that_does_not_take_what_waits_for_it(network: bo
         node.model_copy(update={"program": program, "chain": (), "nf": "nf"}) if node.name == "f1" else node
         for node in built.nodes
     )
-    polls = area("program:f1.worker", 1.0, kind="guest", core=1, packets=0)
-    lost = trial([*the_tester(), polls, area("f2", 0.2, ACL)], {(place, "tx_queue_full"): OFFERED // 4})
-    found = explained(lost, built=built.model_copy(update={"nodes": nodes}))
+    works = area("program:f1.worker", busy, kind="guest", core=1, packets=0)
+    one = trial([*the_tester(), works, area("f2", 0.2, ACL)], drops, **more)
+    return explained(one, built=built.model_copy(update={"nodes": nodes}))
+
+
+@pytest.mark.parametrize(
+    ("network", "place"), [(False, "tester.left"), (True, "switch:f1.left")], ids=["wire", "switch"]
+)
+def test_a_program_of_the_users_that_does_not_take_what_waits_for_it(network: bool, place: str) -> None:
+    found = of_program(1.0, {(place, "tx_queue_full"): OFFERED // 4}, network=network)
     assert verdict(found) == ("program", "program:f1")
     assert "nf (program:f1) should empty it" in found.limit.sentence
     shown = {row.what: row.value for row in found.evidence}
     assert shown["program:f1.worker on core 1"] == pytest.approx(1.0)
     assert shown["program:f1"] > 0
+
+
+@pytest.mark.parametrize(
+    ("busy", "says"),
+    [
+        (1.0, "25.00% of what was offered, and has core 1 for 100% of the time: it is too slow, or drops them"),
+        (0.4, "25.00% of what was offered, though it has core 1 for 40% of the time only: it drops them by"),
+    ],
+)
+def test_a_program_that_does_not_return_packets_is_named_with_how_busy_it_was(busy: float, says: str) -> None:
+    found = of_program(busy, {("f1/program", "not_returned"): OFFERED // 4})
+    assert verdict(found) == ("program", "program:f1")
+    assert says in found.limit.sentence
+
+
+def test_a_program_that_fills_its_core_is_named_for_what_was_left_in_queues() -> None:
+    left = {"delivered": OFFERED // 2, "backlog": OFFERED // 2, "loss_ratio": 0.5}
+    found = of_program(1.0, {}, **left)
+    assert verdict(found) == ("program", "program:f1")
+    assert "500,000 packets were left in queues at its end, and nf (program:f1)" in found.limit.sentence
+    assert verdict(of_program(0.4, {}, **left))[0] == "unknown"
