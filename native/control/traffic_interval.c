@@ -49,7 +49,7 @@ traffic_interval(const void *arguments, json_t **result, struct weir_error *erro
 {
 	double ns = 1e9 / (double)rte_get_tsc_hz();
 	json_t *streams, *gaps;
-	uint64_t forgotten;
+	uint64_t forgotten, now_tsc, now_raw_ns;
 
 	(void)arguments;
 	if (weir_run_poll() == WEIR_RUN_NONE)
@@ -60,10 +60,11 @@ traffic_interval(const void *arguments, json_t **result, struct weir_error *erro
 		json_array_append_new(streams, stream_json(i));
 	gaps = json_array();
 	forgotten = weir_gaps_of_interval(gaps);
+	now_raw_ns = weir_raw_ns(&now_tsc);
 	*result =
-		json_pack("{s:i, s:I, s:o, s:o, s:o, s:I, s:o}", "run", weir_run_number(), "now_ns",
-			  (json_int_t)((double)(rte_rdtsc() - weir_run_start_tsc()) * ns),
-			  "streams", streams, "stalls", weir_stalls_since_start(), "gaps", gaps,
+		json_pack("{s:i, s:I, s:I, s:o, s:o, s:o, s:I, s:o}", "run", weir_run_number(),
+			  "now_ns", (json_int_t)((double)(now_tsc - weir_run_start_tsc()) * ns),
+			  "now_raw_ns", (json_int_t)now_raw_ns, "streams", streams, "stalls", weir_stalls_since_start(), "gaps", gaps,
 			  "gaps_left_out", (json_int_t)forgotten, "gone_ports", weir_gone_ports());
 	return 0;
 }

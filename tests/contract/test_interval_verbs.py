@@ -36,6 +36,9 @@ def test_a_look_counts_from_the_start_and_tells_extremes_since_the_last_look(cli
     third = client.traffic_interval().streams[0]
     assert first.run == second.run == run
     assert 0 < first.now_ns < second.now_ns < 10 * 10**9
+    raw_ns = second.now_raw_ns - first.now_raw_ns
+    assert raw_ns == pytest.approx(second.now_ns - first.now_ns, abs=1e6)
+    assert second.now_raw_ns <= time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
     one, two = first.streams[0], second.streams[0]
     assert 0 < one.delivered < two.delivered <= whole.delivered == third.delivered
     assert one.latency.count == one.delivered

@@ -111,7 +111,8 @@ def compared_here(lab_path: Path, *, quick: bool, spanning: bool = False) -> tup
     cpus, there = _cpus_and_nodes()
     lab = load_lab(lab_path, quick=quick, cpus=cpus, nodes=there, spanning=spanning)
     if quick and lab == load_lab(lab_path, cpus=cpus, nodes=there, spanning=spanning):
-        typer.echo(f"weir: {lab_path}: has no `quick`, so --quick changes nothing", err=True)
+        message = "has no `quick`: it is measured as it is, though the run counts as a quick one"
+        typer.echo(f"weir: {lab_path}: {message}", err=True)
     return lab, ways(lab, cpus, there)
 
 

@@ -17,7 +17,7 @@ from weir.cli.stored import LATEST, StoreLocation
 
 if TYPE_CHECKING:
     from weir.report.hosts import Campaign
-    from weir.results.result import Case, Result, Setup
+    from weir.results.result import Case, Result, Setup, Throughput
     from weir.store.listing import RunSummary
 
 
@@ -97,6 +97,7 @@ def _case(setup: Setup, case: Case, problem: str | None) -> dict[str, Any]:
         "technology": setup.name,
         "frame": case.frame,
         "rates_pps": {one.goal: one.load_pps for one in case.throughput},
+        "rates": {one.goal: _rate(one) for one in case.throughput},
         "trials": dict(Counter(trial.purpose for trial in trials)),
         "invalid_trials": sum(not trial.valid for trial in trials),
         "intervals": len(case.soak.intervals) if case.soak is not None else 0,
@@ -124,15 +125,20 @@ def _text(found: dict[str, Any]) -> str:
         trials = ", ".join(f"{count} {purpose}" for purpose, count in case["trials"].items())
         if case["intervals"]:
             trials = counted(case["intervals"], "interval")
-        rates = ", ".join(
-            f"{goal} {'irregular' if rate is None else f'{rate / 1e6:.3f} Mpps'}"
-            for goal, rate in case["rates_pps"].items()
-        )
+        rates = ", ".join(f"{goal} {rate}" for goal, rate in case["rates"].items())
         what = f"{case['chain']} {case['technology']} {case['frame']}: "
         invalid = f" ({case['invalid_trials']} invalid)" if case["invalid_trials"] else ""
         lines.append(what + "; ".join(part for part in (rates, trials + invalid, case["problem"]) if part))
     lines += [f"{one['chain']} {one['technology']}: refused: {one['why']}" for one in found["refused"]]
     return "\n".join(lines)
+
+
+def _rate(of: Throughput) -> str:
+    """As the report's table has it: "≥9.407 Mpps T"."""
+    from weir.report import rates
+
+    said = "irregular" if of.load_pps is None else f"{rates.bounded_mpps(of)} Mpps"
+    return f"{said} {rates.flags(of)}".rstrip()
 
 
 def _campaign_lines(campaign: dict[str, Any] | None) -> list[str]:

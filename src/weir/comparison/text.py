@@ -101,8 +101,8 @@ def _table(title: str, changes: list[Change]) -> RenderableType:
             Text(change.way),
             frame_label(change.frame),
             Text(change.what),
-            value(change, change.before),
-            value(change, change.after),
+            before(change),
+            after(change),
             effect(change),
             interval(change),
             f"{change.samples_before}, {change.samples_after}",
@@ -111,9 +111,19 @@ def _table(title: str, changes: list[Change]) -> RenderableType:
     return out
 
 
-def value(change: Change, of: float | None) -> str:
-    """In its unit."""
-    return UNITS[change.unit].write(of)
+def before(change: Change) -> str:
+    """In its unit; "≥9.407" where the tester was the limit."""
+    return _value(change, change.before, at_least=change.at_least_before)
+
+
+def after(change: Change) -> str:
+    """Likewise."""
+    return _value(change, change.after, at_least=change.at_least_after)
+
+
+def _value(change: Change, of: float | None, *, at_least: bool) -> str:
+    bound = at_least and of is not None
+    return (rates.SIGNS[">="] if bound else "") + UNITS[change.unit].write(of)
 
 
 def effect(change: Change) -> str:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from weir.comparison.lab_keys import different, named
 from weir.results.fingerprint import MachineBest, differences
@@ -34,6 +35,8 @@ def _of_labs(one: str, other: str) -> str:
 def _between(one: Result, other: Result) -> Iterator[str]:
     if one.lab == other.lab and (keys := different(one.spec, other.spec)):
         yield f"Keys of the lab differ: {named(keys)}."
+    if files := _other_files(one, other):
+        yield f"Files that the lab names have something else in them: {', '.join(files)}."
     if one.quick != other.quick:
         yield "One is a quick run, the other a full one."
     for run in (one, other):
@@ -49,6 +52,12 @@ def _between(one: Result, other: Result) -> Iterator[str]:
     yield from _other_hosts(one, other)
     if one.machine is not None and other.machine is not None:
         yield from _state(one.machine, other.machine)
+
+
+def _other_files(one: Result, other: Result) -> list[str]:
+    """Their names: each run may have had them somewhere else."""
+    was, now = ({Path(path).name: of for path, of in run.files_sha256.items()} for run in (one, other))
+    return sorted(name for name in was.keys() & now.keys() if was[name] != now[name])
 
 
 def _other_hosts(one: Result, other: Result) -> Iterator[str]:

@@ -186,7 +186,7 @@ def _outside_says(one: Analysis, core: Core, part: CostItem, overflows: str) -> 
 
 @dataclass(frozen=True)
 class _Program:
-    """One of the user's: how much of a core it had, at most, says little, as one that polls takes all of it."""
+    """One of the user's. How much of a core it had says little: one that polls takes all of it."""
 
     name: str
     title: str

@@ -7,12 +7,24 @@ from __future__ import annotations
 import os
 import socket
 import ssl
+import time
 
 from weir.hosts.times import FIRST_ANSWER_S
 from weir.hosts.transport import HostsError
 
-_PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))
-"""What a client of gRPC says first (RFC 9113, 3.4), with empty settings; a server then says its own."""
+_SETTINGS, _PING, _ACK = 4, 6, 1
+_HEADER_BYTES, _FRAME_BYTES_MAX, _FRAMES_MAX = 9, 16384, 32
+_QUESTION = b"weir-dp?"
+
+
+def _frame(kind: int, body: bytes) -> bytes:
+    """Of HTTP/2, for the whole connection (RFC 9113, 4.1)."""
+    return len(body).to_bytes(3, "big") + bytes((kind, 0, 0, 0, 0, 0)) + body
+
+
+_PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + _frame(_SETTINGS, b"") + _frame(_PING, _QUESTION)
+"""What a client of gRPC says first (RFC 9113, 3.4), with empty settings; a server then says its own. The
+PING has to be answered at once (6.7): so it is a server that is there, and not what once began to be one."""
 
 
 def require_head(address: str) -> None:
@@ -36,9 +48,32 @@ def require_head(address: str) -> None:
 
 
 def _require_answer(connection: socket.socket) -> None:
+    ends_s = time.monotonic() + FIRST_ANSWER_S
     connection.sendall(_PREFACE)
-    if not connection.recv(1):
-        raise ConnectionError("it closed the connection")
+    for number in range(_FRAMES_MAX):
+        header = _read(connection, _HEADER_BYTES, ends_s)
+        length, kind, flags = int.from_bytes(header[:3], "big"), header[3], header[4]
+        if length > _FRAME_BYTES_MAX or (number == 0 and kind != _SETTINGS):
+            break
+        body = _read(connection, length, ends_s)
+        if kind == _PING and flags & _ACK and body == _QUESTION:
+            return
+    raise ConnectionError("what answers does not speak HTTP/2, as Ray does")
+
+
+def _read(connection: socket.socket, length: int, ends_s: float) -> bytes:
+    """So many bytes. OSError, TimeoutError too: however slowly they come."""
+    found = b""
+    while len(found) < length:
+        left_s = ends_s - time.monotonic()
+        if left_s <= 0:
+            raise TimeoutError("timed out")
+        connection.settimeout(left_s)
+        more = connection.recv(length - len(found))
+        if not more:
+            raise ConnectionError("it closed the connection")
+        found += more
+    return found
 
 
 def _context() -> ssl.SSLContext:

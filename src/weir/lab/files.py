@@ -67,6 +67,23 @@ def _wrong_of_machine(
             yield Complaint(("functions", name, "vm", key), why, expected)
 
 
+def named_files(lab: Lab, folder: Path) -> Iterator[tuple[KeyPath, Path]]:
+    """All that it names, there or not. `folder`: of the lab file."""
+    for name, function in lab.functions.items():
+        for path, nf, options in _options(("functions", name), function):
+            yield from (
+                ((*path, key), folder / str(value)) for key, value in options.items() if is_file(nf, key)
+            )
+        for key, value in _of_machine(function).items():
+            yield ("functions", name, "vm", key), folder / value
+        if function.container is not None:
+            at = ("functions", name, "container", "bundle")
+            yield at, folder / function.container.bundle / "config.json"
+    capture = lab.traffic.capture
+    for side, sent in capture.files().items() if capture is not None else ():
+        yield ("traffic", "capture", side), folder / sent.file
+
+
 def with_whole_paths(lab: Lab, folder: Path) -> Lab:
     """The lab with every relative file where it lies."""
     functions = {name: _with_whole_paths(function, folder) for name, function in lab.functions.items()}

@@ -130,7 +130,7 @@ def evidence(slices: Slices, away: Sequence[Absence], least_growth_ms: float) ->
         streams[stream.id] = judged.offered, judged.missing
         if judged.lost > 0:
             paused.append(_in_pauses(stream, left, delays_us))
-        backlog += judged.backlog
+        backlog += min(judged.backlog, judged.offered - judged.lost)
         short += clean.due - clean.offered
         short_recovering += recovering.due - recovering.offered
         recovering_slices = max(recovering_slices, recovering.slices)

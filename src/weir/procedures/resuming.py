@@ -10,6 +10,7 @@ from weir import fabric
 from weir.base.error import USAGE, WeirError
 from weir.base.record import spec_sha256
 from weir.lab import Lab
+from weir.lab.file_digests import digests
 from weir.lab.files import missing_files
 from weir.lab.source import dotted
 from weir.results.campaign import CampaignRecord
@@ -57,12 +58,19 @@ def require_same(result: Result, lab: Lab, named: str) -> None:
 
 def require_files(result: Result, lab: Lab) -> None:
     """ResumeError where something that the stored `lab` names is not there any more: a set-up that lacks it
-    would be given up, and that cannot be gone on with."""
+    would be given up, and that cannot be gone on with. Likewise where it has something else in it."""
     lacking = next(missing_files(lab, Path("/")), None)
     if lacking is not None:
         raise ResumeError(
             f"run {result.id} cannot go on: {dotted(lacking.path)}: {lacking.message}; put it back where it "
             "was when the run began, or begin a new run"
+        )
+    now = digests(lab)
+    changed = [path for path, was in result.files_sha256.items() if now.get(path, was) != was]
+    if changed:
+        raise ResumeError(
+            f"{changed[0]}, which its lab names, has changed since run {result.id} began: rounds of both do "
+            "not belong together; put back what it was, or begin a new run"
         )
 
 

@@ -13,6 +13,7 @@ from weir import __version__, fabric
 from weir.base.record import spec_sha256
 from weir.base.started import boot_id
 from weir.lab import Lab
+from weir.lab.file_digests import digests
 from weir.measure.machine_state import MachineState
 from weir.measure.one_case import Event
 from weir.measure.reductions import reductions
@@ -43,6 +44,7 @@ def new_result(lab: Lab | TenantsFile, *, quick: bool, baseline: str, kind: str 
         baseline=baseline,
         fingerprint=fabric.fingerprint(0, "unknown", {}),
         spec=spec,
+        files_sha256=digests(lab) if isinstance(lab, Lab) else {},
     )
 
 

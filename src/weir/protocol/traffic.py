@@ -126,8 +126,8 @@ class StreamConfig(Request):
     """Each once; not with a capture."""
     answers: int | None = Field(default=None, ge=0, le=63)
     """A stream that arrives at `port`: flow n goes to where its flow n is seen to come from, and comes from
-    where that was seen to go, once a run with `learn` found addresses or ports translated. Both of IPv4, of one
-    protocol and number of flows."""
+    where that was seen to go, once a run with `learn` found addresses or ports translated. Both of IPv4, of
+    one protocol and number of flows."""
 
 
 class TrafficConfigure(Request):

@@ -328,6 +328,8 @@ class TrafficInterval(Reply):
     run: int
     now_ns: int
     """From the run's start."""
+    now_raw_ns: int
+    """CLOCK_MONOTONIC_RAW then, for what others timed: an answer may be long under way."""
     streams: tuple[StreamInterval, ...]
     stalls: tuple[StallCount, ...] = ()
     """Since the run's start."""

@@ -48,6 +48,9 @@ class Change(Record):
     high: float | None = None
     bound: Bound = "="
     """The change is at least, or at most, that: the tester was the limit of one side."""
+    at_least_before: bool = False
+    """The tester was the limit: the system under test may do more."""
+    at_least_after: bool = False
     samples_before: int = 0
     """Rounds of a run, or runs."""
     samples_after: int = 0

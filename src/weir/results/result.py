@@ -143,6 +143,9 @@ class Result(Document):
     """This run's own best; rates' states are compared with it, and with that of earlier runs in the store."""
     spec: dict[str, Any]
     """The resolved lab."""
+    files_sha256: dict[str, str] = {}
+    """Hash of each file that the lab names, by its path; those of more than 64 MiB by their size and both
+    ends. Empty: none, or an older result."""
     setups: list[Setup] = []
     """One for each technology, or variant, and chain."""
     reductions: list[Reduction] = []

@@ -193,6 +193,8 @@ def test_a_run_is_shown_with_machine_tags_and_cases(store: str) -> None:
     assert "PVP sr-iov: refused: no network card" in shown
     found = json.loads(said("show", OLD, "--json", store=store))
     assert [case["technology"] for case in found["cases"]] == ["direct", "linux-bridge", "ovs-dpdk"]
+    report = said("report", OLD, "--format", "markdown", store=store)
+    assert all(rate.split()[0] in report for case in found["cases"] for rate in case["rates"].values())
     assert said("show", store=store).startswith(OTHER)
 
 

@@ -12,7 +12,7 @@ from scipy.stats import t as student
 
 from tests.report.disturbed import disturbed, found
 from tests.report.synthetic import fingerprint, latency, result, trial
-from weir.comparison import compare, compare_several
+from weir.comparison import compare, compare_several, text
 from weir.results.comparison import Change, Comparison
 from weir.results.result import Case, DelayPoint, MachineBest, Result, Setup, Throughput
 
@@ -140,7 +140,10 @@ def test_a_rate_that_the_tester_limits_is_a_bound_and_tells_one_way_only() -> No
     assert (pair(False, True, 2e6).bound, pair(False, True, 2e6).outcome) == (">=", "better")
     assert (pair(False, True, 0.5e6).bound, pair(False, True, 0.5e6).outcome) == (">=", "not shown")
     assert (pair(True, False, 0.5e6).bound, pair(True, False, 0.5e6).outcome) == ("<=", "worse")
-    assert pair(True, True, 1e6).why == "the tester was the limit both times"
+    both = pair(True, True, 1e6)
+    assert both.why == "the tester was the limit both times"
+    assert (text.before(both), text.after(both)) == ("≥1.000", "≥1.000")
+    assert (text.before(pair(False, True, 2e6)), text.after(pair(False, True, 2e6))) == ("1.000", "≥2.000")
 
 
 def test_out_of_time_irregular_and_missing_ones_are_named_with_their_reason() -> None:

@@ -313,8 +313,11 @@ def test_a_program_of_the_users_that_does_not_take_what_waits_for_it(network: bo
 @pytest.mark.parametrize(
     ("busy", "says"),
     [
-        (1.0, "25.00% of what was offered, and has core 1 for 100% of the time: it is too slow, or drops them"),
-        (0.4, "25.00% of what was offered, though it has core 1 for 40% of the time only: it drops them by"),
+        (
+            1.0,
+            "25.00% of what was offered, and has core 1 for 100% of the time: it is too slow, or",
+        ),
+        (0.4, "25.00% of what was offered, though it has core 1 for 40% of the time only: it drops"),
     ],
 )
 def test_a_program_that_does_not_return_packets_is_named_with_how_busy_it_was(busy: float, says: str) -> None:

@@ -9,6 +9,9 @@ import pytest
 
 from tests.smoke.killed import kill, survived
 from weir.comparison.samples import of_runs
+from weir.comparison.warnings import warnings
+from weir.lab import file_digests
+from weir.lab.file_digests import digests
 from weir.lab.load import load_lab, stored_lab
 from weir.procedures.order import Asked
 from weir.procedures.resuming import (
@@ -160,3 +163,37 @@ def test_a_run_whose_files_are_gone_is_refused_as_it_is_and_not_given_up(runs: R
         f"run {run.id} cannot go on: functions.f.kernel.directory: there is no directory {folder / 'rules'}; "
         "put it back where it was when the run began, or begin a new run"
     )
+
+
+def test_a_run_whose_files_have_something_else_in_them_is_refused(runs: Runs, tmp_path: Path) -> None:
+    rules = tmp_path / "fw.rules"
+    rules.write_text("deny any any 203.0.113.0/24\n")
+    place = tmp_path / "lab.yml"
+    place.write_text(
+        "weir: 1\nname: filtered\nchain: [[f]]\ntechnology: direct\n"
+        "functions: {f: {nf: firewall, options: {rules: fw.rules}}}\n"
+    )
+    lab = load_lab(place)
+    run = runs.run(Asked()).model_copy(update={"files_sha256": digests(lab)})
+    require_files(run, lab)
+    rules.write_text("deny any any 0.0.0.0/0\n")
+    with pytest.raises(ResumeError) as refused:
+        require_files(run, lab)
+    assert str(refused.value) == (
+        f"{rules}, which its lab names, has changed since run {run.id} began: rounds of both do not belong "
+        "together; put back what it was, or begin a new run"
+    )
+    other = run.model_copy(update={"files_sha256": digests(lab)})
+    assert "Files that the lab names have something else in them: fw.rules." in warnings([run], [other])
+
+
+def test_the_ends_and_the_size_of_a_large_file_tell_it_from_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_digests, "WHOLE_BYTES", 8)
+    place = tmp_path / "capture.pcap"
+    seen = set()
+    for content in (b"abcd-efgh", b"abcd--efgh", b"abcd-efgx", b"xbcd-efgh", b"abcdefgh"):
+        place.write_bytes(content)
+        seen.add(file_digests.digest(place))
+    assert len(seen) == 5

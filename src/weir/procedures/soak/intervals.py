@@ -56,10 +56,8 @@ class Snapshot:
     pools: Sequence[PoolFigures] = ()
     tables: Sequence[TableFigure] = ()
     look_ms: float = 0.0
-    raw_ns: int = 0
-    """CLOCK_MONOTONIC_RAW when `traffic` was read."""
     taken: Sequence[Taken] = ()
-    """Who had the cores since the look before."""
+    """Who had the cores since the look before; told a moment after `traffic`."""
 
 
 def pools_of(ledger: Ledger) -> list[PoolFigures]:
@@ -100,7 +98,7 @@ def interval(
     ]
     drops = [*_drops(drops_before, after), *_tester_drops(was, after, ends)]
     events = sorted(
-        [*_losses(after, ends, drops, start_wall_s), *_stalls(after, start_wall_s)], key=_importance
+        [*_losses(after, ends, drops, start_wall_s), *_stalls(before, after, start_wall_s)], key=_importance
     )
     return (
         SoakInterval(
@@ -193,7 +191,8 @@ def _losses(
             )
 
 
-def _stalls(after: Snapshot, start_wall_s: float) -> Iterator[SoakEvent]:
+def _stalls(before: Snapshot | None, after: Snapshot, start_wall_s: float) -> Iterator[SoakEvent]:
+    taken = [*(before.taken if before else ()), *after.taken]
     for gap in after.traffic.gaps:
         if gap.us >= EVENT_US:
             wall_s = after.wall_s - (after.traffic.now_ns / NS_PER_S - gap.ended_us / US_PER_S)
@@ -205,7 +204,7 @@ def _stalls(after: Snapshot, start_wall_s: float) -> Iterator[SoakEvent]:
                 us=gap.us,
                 by=_by(gap, after),
                 area=gap.area,
-                taker=_taker(gap, after),
+                taker=_taker(gap, after.traffic, taken),
             )
 
 
@@ -217,12 +216,12 @@ def _by(gap: Gap, after: Snapshot) -> Literal["host", "function", "tester", "loo
     return "tester" if after.kinds.get(gap.area) in TESTER_KINDS else "function"
 
 
-def _taker(gap: Gap, after: Snapshot) -> str | None:
+def _taker(gap: Gap, read: TrafficInterval, taken: Sequence[Taken]) -> str | None:
     """Who had its core for most of the gap."""
-    to_ns = after.raw_ns - (after.traffic.now_ns - gap.ended_us * NS_PER_US)
+    to_ns = read.now_raw_ns - (read.now_ns - gap.ended_us * NS_PER_US)
     from_ns = to_ns - gap.us * NS_PER_US
     had: Counter[str] = Counter()
-    for one in after.taken:
+    for one in taken:
         if one.core == gap.core and not one.takes_part:
             had[one.by] += max(0, round(min(one.to_raw_ns, to_ns) - max(one.from_raw_ns, from_ns)))
     by, ns = next(iter(had.most_common(1)), ("", 0))

@@ -188,7 +188,6 @@ class _Looks:
         client = self._on.client
         traffic = client.traffic_interval()
         wall_s = self.clock.now()
-        raw_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
         taken = self._on.cores.end()
         self._on.cores.begin()
         ids = [stream.id for stream in traffic.streams]
@@ -204,7 +203,6 @@ class _Looks:
             pools=pools_of(ledger),
             tables=list(self._tables()),
             look_ms=round((time.monotonic() - began) * MS_PER_S, 3),
-            raw_ns=raw_ns,
             taken=taken,
         )
 

@@ -247,8 +247,8 @@ def _resumed(run: str, lab_path: Path | None, budget_s: float | None, store: str
                 raise CommandError(message, USAGE) from error
         require_same(result, whole, str(lab_path))
     else:
-        require_files(result, lab)
         compared = ways_here(lab)
+    require_files(result, lab)
     asked = Asked(seed, budget_left_s(result, budget_s), result.id)
     return Planned(lab, compared, asked, rounds_measured([result]), quick=result.quick)
 

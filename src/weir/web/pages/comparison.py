@@ -154,14 +154,14 @@ def _row(of: several_text.Factor, smallest: float, far: float) -> Row:
         Line(
             letter,
             change,
-            text.value(change, change.after),
+            text.after(change),
             text.effect(change),
             text.interval(change),
             forest(change, smallest, far),
         )
         for letter, change in of.changes
     ]
-    base = text.value(of.any, of.any.before)
+    base = text.before(of.any)
     return Row(of.way, frame_label(of.frame), of.what, base, of.any.samples_before, lines)
 
 

@@ -25,7 +25,7 @@ def look(
         latency=latency,
         losses=tuple((at * MS, packets) for at, packets in lost),
     )
-    return TrafficInterval(run=1, now_ns=at_ms * MS, streams=(stream,))
+    return TrafficInterval(run=1, now_ns=at_ms * MS, now_raw_ns=at_ms * MS, streams=(stream,))
 
 
 LOOKS = [

@@ -120,6 +120,7 @@ class Run:
             traffic=TrafficInterval(
                 run=1,
                 now_ns=round(self.at_s * 1e9),
+                now_raw_ns=round(self.at_s * 1e9),
                 streams=streams,
                 stalls=(
                     StallCount(core=1, count=len(gaps), total_us=sum(gap.us for gap in gaps), longest_us=0),
@@ -143,7 +144,6 @@ class Run:
                 )
             ],
             pools=POOLS,
-            raw_ns=round(self.at_s * 1e9),
         )
 
 

@@ -132,6 +132,14 @@ def test_a_stall_names_the_program_that_had_the_core() -> None:
     ]
 
 
+def test_a_stall_is_whose_the_look_before_says_where_that_was_told_later_than_the_traffic() -> None:
+    seen = run()
+    seen.pass_by(taken=[TakenSpan(1, 9_990_000_000, 10_030_000_000, "the quota")])
+    seen.pass_by(gaps=[Gap(core=1, ended_us=10.03e6, us=28_000, host_us=28_000)])
+    (event,) = seen.recorder.soak.intervals[1].events
+    assert event.taker == "the quota"
+
+
 def test_who_had_another_core_or_little_of_the_time_is_no_cause_of_a_stall() -> None:
     seen = run()
     gap = Gap(core=1, ended_us=5.0e6, us=4000, host_us=4000)

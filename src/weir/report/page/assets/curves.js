@@ -80,7 +80,7 @@ function multiples(result, place, all, kind) {
       const { index, colour, name } = look(one);
       return { label: name, stroke: colour, width: 1.75, dash: DASHES[index % 6], spanGaps: true, points: { show: false } };
     });
-    const y = kind.ideal ? { range: [0, top * 1.12] } : { distr: 3 };
+    const y = kind.ideal ? { range: [0, (top || right) * 1.12] } : { distr: 3 };
     return {
       data,
       options: {
