@@ -17,6 +17,7 @@
 #define BURST 32
 
 bool translates, balances;
+uint64_t slow_cycles;
 uint32_t dropped_flow, passed;
 struct kept kept[KEPT];
 uint32_t kept_count;
@@ -67,10 +68,14 @@ static uint32_t
 translate(struct weir_area *area, uint64_t now_tsc)
 {
 	struct rte_mbuf *packets[BURST];
-	uint16_t count = weir_queue_receive(&wire, packets, BURST);
+	static uint64_t next_tsc;
+	uint16_t count;
 
 	(void)area;
-	(void)now_tsc;
+	if (now_tsc < next_tsc)
+		return 0;
+	next_tsc = slow_cycles > 0 ? now_tsc + slow_cycles : 0;
+	count = weir_queue_receive(&wire, packets, slow_cycles > 0 ? 1 : BURST);
 	for (uint16_t i = 0; i < count; i++) {
 		struct rte_ipv4_hdr *ip = network_of(packets[i]);
 		uint32_t source = rte_be_to_cpu_32(ip->src_addr);
@@ -136,6 +141,7 @@ make_both_ends(void **state)
 	(void)state;
 	translates = true;
 	balances = false;
+	slow_cycles = 0;
 	dropped_flow = NOBODY;
 	passed = kept_count = 0;
 	generator = weir_generator_create("left generator", cpu, &wire, 0, &error);

@@ -22,6 +22,8 @@ uint16_t translated_port(uint32_t flow);
 
 /* The source; or the destination, as a balancer does. */
 extern bool translates, balances;
+/* It takes a packet each time that has passed; 0: all that is there. */
+extern uint64_t slow_cycles;
 /* By the number of its source address; NOBODY: none. */
 extern uint32_t dropped_flow;
 /* Packets that came to the translator. */

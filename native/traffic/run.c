@@ -12,8 +12,9 @@
 static struct {
 	enum weir_run_state state;
 	uint16_t number;
-	uint64_t start_tsc, start_raw_ns, drain_cycles;
+	uint64_t start_tsc, start_raw_ns, drain_cycles, longest_drain_cycles;
 	uint64_t seen, seen_at_tsc; /* arrivals, and when they last grew */
+	uint64_t sent_at_tsc;	    /* when it was seen that all had been sent; 0: not yet */
 	uint64_t slice_ns;
 	unsigned int slice_count;
 } run;
@@ -205,7 +206,11 @@ weir_run_start(const struct weir_run_options *options, struct weir_error *error)
 	__atomic_store_n(&weir_run_closed, false, __ATOMIC_RELEASE);
 	run.number = run.number == UINT16_MAX ? 1 : run.number + 1;
 	run.drain_cycles = (uint64_t)((double)options->drain_ns * cycles_per_ns);
-	run.seen_at_tsc = 0;
+	run.longest_drain_cycles =
+		(uint64_t)((double)(options->longest_drain_ns != 0 ? options->longest_drain_ns
+								   : WEIR_LONGEST_DRAIN_NS) *
+			   cycles_per_ns);
+	run.seen_at_tsc = run.sent_at_tsc = 0;
 	run.slice_ns = options->slice_ns;
 	run.slice_count = options->slice_ns > 0 ? (options->duration_ns + options->slice_ns - 1) /
 							  options->slice_ns
@@ -262,11 +267,14 @@ weir_run_poll(void)
 
 	if (run.state != WEIR_RUN_RUNNING || !all_sent(&expected, &seen))
 		return run.state;
+	if (run.sent_at_tsc == 0)
+		run.sent_at_tsc = now;
 	if (run.seen_at_tsc == 0 || seen != run.seen) {
 		run.seen = seen;
 		run.seen_at_tsc = now;
 	}
-	if (seen < expected && now - run.seen_at_tsc < run.drain_cycles)
+	if (seen < expected && now - run.seen_at_tsc < run.drain_cycles &&
+	    now - run.sent_at_tsc < run.longest_drain_cycles)
 		return run.state;
 	/* From here on the counts stand: what still comes is too late. */
 	__atomic_store_n(&weir_run_closed, true, __ATOMIC_RELEASE);

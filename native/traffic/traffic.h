@@ -160,12 +160,18 @@ struct weir_rate_change {
 	double factor;
 };
 
+/* Less than a client waits for an end that is late (`LATE_S` of weir.protocol.tester). */
+#define WEIR_LONGEST_DRAIN_NS 8000000000ull
+
 struct weir_run_options {
 	/* Stream i (index, not id) at rates_pps[i], WEIR_RATE_MAX_PPS at most, 0 meaning as fast as
 	 * its core can. */
 	const double *rates_pps;
 	uint64_t duration_ns;
-	uint64_t drain_ns;
+	/* The run ends so long after the last arrival behind the last packet that was sent; but a
+	 * system that is far too slow does not hold it up for longer than that. 0:
+	 * WEIR_LONGEST_DRAIN_NS. */
+	uint64_t drain_ns, longest_drain_ns;
 	/* Each stream ends after that many packets, or with the duration; 0: with the duration. */
 	uint64_t packets;
 	/* Other rates, from time to time; WEIR_SCHEDULE_PARTS - 1 of them at most. */

@@ -74,7 +74,12 @@ def _too_slow(one: Analysis, light: Trial) -> Verdict | None:
         for core in loaded.cores
         if core.full and core.parts and core.dearest().kind in _OF_FUNCTIONS and not core.dearest().tester
     ]
-    if not full or loaded.losses.decided > loaded.losses.overflowed:
+    if loaded.losses.decided > loaded.losses.overflowed:
+        return None
+    worst = next(iter(loaded.losses.overflows), None)
+    if not full and worst is not None and worst.reason == NOT_RETURNED and worst.emptied_by:
+        return _program(loaded, worst)
+    if not full:
         return None
     return _full(loaded, max(full, key=lambda core: core.cycles), [])
 

@@ -56,7 +56,7 @@ ABOVE_SENT = 1.1
 SLOW_SHARE = 0.1
 """Of the highest load: a system of which less comes through is searched from a share of that."""
 PACKETS_MIN = 100
-"""In the shortest trial: of fewer, none may be lost by chance where many are."""
+"""In a trial that a rate rests on: of fewer, none may be lost by chance where many are."""
 POINTS_IN_VAIN = 3
 """Of the curve, after a search that found nothing: where others have the cores no other point will do."""
 
@@ -158,7 +158,7 @@ class SearchedCase(OneCase):
         came_pps = max(1, probe.delivered) / probe.duration_s
         lowest = self._measure.min_load * highest
         if came_pps < SLOW_SHARE * highest:
-            enough_pps = PACKETS_MIN / self._measure.trial.initial_duration_s
+            enough_pps = PACKETS_MIN / self._measure.trial.duration_s
             lowest = min(lowest, max(self._measure.min_load * came_pps, enough_pps))
         return lowest, highest
 

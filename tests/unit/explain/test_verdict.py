@@ -11,9 +11,10 @@ import pytest
 from rich.console import Console
 
 from weir.base.node import KernelFunction, ProgramFunction
+from weir.base.topology import Topology
 from weir.explain.text import show
 from weir.results.explanation import CaseExplanation, Explanation
-from weir.results.result import AreaLoad, Ceiling, OffloadLoad
+from weir.results.result import AreaLoad, Ceiling, OffloadLoad, Trial
 
 from .made import OFFERED, area, explained, stall, stream, the_tester, topology, trial, verdict
 
@@ -281,9 +282,7 @@ def test_what_rules_of_linux_drop_is_its_decision_and_no_full_queue() -> None:
     assert verdict(found) == ("decision", "f2/nft")
 
 
-def of_program(
-    busy: float, drops: dict[tuple[str, str], int], *, network: bool = False, **more: Any
-) -> CaseExplanation:
+def with_program(*, network: bool = False) -> Topology:
     program = ProgramFunction(
         command=("./nf",), commands_time_limit_s=1, directory=".", ready=None, ready_time_limit_s=1,
         user=None, stop_signal="SIGTERM", stop_time_limit_s=1, output_mb=1, ports="virtio-user",
@@ -293,9 +292,18 @@ def of_program(
         node.model_copy(update={"program": program, "chain": (), "nf": "nf"}) if node.name == "f1" else node
         for node in built.nodes
     )
+    return built.model_copy(update={"nodes": nodes})
+
+
+def of_program_trial(busy: float, drops: dict[tuple[str, str], int], **more: Any) -> Trial:
     works = area("program:f1.worker", busy, kind="guest", core=1, packets=0)
-    one = trial([*the_tester(), works, area("f2", 0.2, ACL)], drops, **more)
-    return explained(one, built=built.model_copy(update={"nodes": nodes}))
+    return trial([*the_tester(), works, area("f2", 0.2, ACL)], drops, **more)
+
+
+def of_program(
+    busy: float, drops: dict[tuple[str, str], int], *, network: bool = False, **more: Any
+) -> CaseExplanation:
+    return explained(of_program_trial(busy, drops, **more), built=with_program(network=network))
 
 
 @pytest.mark.parametrize(
@@ -326,8 +334,22 @@ def test_a_program_that_does_not_return_packets_is_named_with_how_busy_it_was(bu
     assert says in found.limit.sentence
 
 
+def test_a_program_of_which_nothing_of_a_light_load_comes_is_named_with_how_busy_it_was() -> None:
+    def of(busy: float) -> CaseExplanation:
+        none = {("f1/program", "not_returned"): 100}
+        silent = [stream(0).model_copy(update={"offered": 100})]
+        light = of_program_trial(busy, none, offered=100, purpose="preflight", streams=silent)
+        flood = of_program_trial(busy, {("f1/program", "not_returned"): OFFERED})
+        return explained(flood, built=with_program(), trials=[light], problem="Nothing comes through")
+
+    assert verdict(of(1.0)) == ("program", "program:f1")
+    said = of(1.0).limit.sentence
+    assert "does not return 100 packets, 100.00% of what was offered, and has core 1" in said
+    assert "it drops them by itself" in of(0.1).limit.sentence
+
+
 def test_a_program_that_fills_its_core_is_named_for_what_was_left_in_queues() -> None:
-    left = {"delivered": OFFERED // 2, "backlog": OFFERED // 2, "loss_ratio": 0.5}
+    left: dict[str, Any] = {"delivered": OFFERED // 2, "backlog": OFFERED // 2, "loss_ratio": 0.5}
     found = of_program(1.0, {}, **left)
     assert verdict(found) == ("program", "program:f1")
     assert "500,000 packets were left in queues at its end, and nf (program:f1)" in found.limit.sentence

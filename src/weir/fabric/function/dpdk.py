@@ -20,7 +20,7 @@ from weir.base.node import PROGRAM_DIRECTORY
 from weir.catalogue import CatalogueError, Ends
 from weir.catalogue.programs import Launch, Place, launch
 from weir.fabric import hugepages
-from weir.fabric.function.lost import Lost
+from weir.fabric.function.lost import Lost, why_not
 from weir.fabric.site import Site
 from weir.lab.kernel import EAL, SIDES
 
@@ -120,7 +120,7 @@ class Telemetry:
             return [one for side, number, driver in self._ports for one in self._lost(side, number, driver)]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise FabricError(
-                f"{self._who} does not tell by DPDK's telemetry what its ports lost: {error!r}",
+                f"{self._who} does not tell by DPDK's telemetry what its ports lost: {why_not(error)}",
                 "see its log; --no-telemetry in its command does without",
             ) from error
 

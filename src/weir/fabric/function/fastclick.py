@@ -12,7 +12,7 @@ from pathlib import Path
 from weir.base.error import FabricError
 from weir.base.node import PROGRAM_DIRECTORY
 from weir.catalogue.fastclick import SOCKET
-from weir.fabric.function.lost import Lost
+from weir.fabric.function.lost import Lost, why_not
 from weir.fabric.site import Site
 from weir.lab.kernel import SIDES
 
@@ -55,7 +55,8 @@ class ControlSocket:
                 found.append(Lost(f".{side}", "tx_queue_full", int(self._read(f"out{at}.dropped"))))
         except (OSError, ValueError) as error:
             raise FabricError(
-                f"{self._who} does not tell by its ControlSocket what it dropped: {error!r}", "see its log"
+                f"{self._who} does not tell by its ControlSocket what it dropped: {why_not(error)}",
+                "see its log",
             ) from error
         return found
 

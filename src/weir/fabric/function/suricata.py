@@ -17,7 +17,7 @@ from weir.base.error import FabricError
 from weir.base.node import PROGRAM_DIRECTORY
 from weir.catalogue.suricata import SOCKET
 from weir.fabric import stop_signals
-from weir.fabric.function.lost import Lost
+from weir.fabric.function.lost import Lost, why_not
 from weir.fabric.site import Site
 from weir.lab.kernel import SIDES
 
@@ -65,7 +65,8 @@ class Socket:
                     time.sleep(_LOOK_S)
                     continue
                 raise FabricError(
-                    f"{self._who} does not tell by its socket what it dropped: {error!r}", "see its log"
+                    f"{self._who} does not tell by its socket what it dropped: {why_not(error)}",
+                    "see its log",
                 ) from error
             found = [*lost(counters, interfaces, self._sides)]
             if sum(one.packets for one in found) >= packets or took_s > _LATE_S:

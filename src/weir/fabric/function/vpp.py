@@ -15,7 +15,7 @@ from pathlib import Path
 from weir.base.error import FabricError
 from weir.base.node import PROGRAM_DIRECTORY
 from weir.catalogue.vpp import SOCKET
-from weir.fabric.function.lost import Lost
+from weir.fabric.function.lost import Lost, why_not
 from weir.fabric.site import Site
 
 _CALL_S = 10.0
@@ -41,8 +41,9 @@ def lost(site: Site, node: str, who: str, program: str) -> list[Lost]:
     try:
         done = subprocess.run(argv, capture_output=True, text=True, timeout=_CALL_S, check=True)
     except (OSError, subprocess.SubprocessError) as error:
-        said = str(getattr(error, "stderr", "") or error).strip()
-        raise FabricError(f"{who} does not tell by `{' '.join(argv)}`: {said}", "see its log") from error
+        raise FabricError(
+            f"{who} does not tell by `{' '.join(argv)}`: {why_not(error)}", "see its log"
+        ) from error
     return [*errors(done.stdout)]
 
 
