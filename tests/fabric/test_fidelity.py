@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
+import pytest
+
 from weir import plan
 from weir.fabric.fidelity import fidelity
 from weir.lab import Chain, Lab
@@ -107,6 +111,14 @@ def test_linux_that_shares_a_core_with_a_polling_loop_is_named_where_it_has_that
     sentence = "Linux as f1 takes turns with a polling loop on core 0."
     assert sentence in of_linux(["f1"])
     assert sentence not in of_linux([])
+
+
+def test_a_cpu_quota_that_polling_loops_exceed_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    sentence = "A control group left the time of 0.5 CPUs (its CPU quota) to loops on 1"
+    module = import_module("weir.fabric.fidelity")  # whose name is a function's, too
+    for quota, said in ((None, False), (0.5, True), (4.0, False)):
+        monkeypatch.setattr(module, "quota_cpus", lambda _tree, quota=quota: quota)
+        assert any(one.startswith(sentence) for one in of_linux([])) == said
 
 
 def test_that_the_tester_answers_translated_sources_is_said_where_there_are_some() -> None:

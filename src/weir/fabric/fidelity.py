@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from weir.base.topology import Topology
 from weir.fabric.fingerprint import hypervisor
+from weir.fabric.host.quota import quota_cpus
+from weir.fabric.host.tree import Tree
 from weir.technology import TECHNOLOGIES, TechnologyOptions
 from weir.technology.ovs import OvsOptions
 
@@ -66,6 +68,12 @@ def fidelity(
         for core in node.cores if node.in_weir_dp else ():
             placed.setdefault(core, []).append(node.name)
     said += _sharing(topology, placed, steered)
+    polling = len({*placed, *topology.switch_cores})
+    if (quota := quota_cpus(Tree())) is not None and quota < polling:
+        said.append(
+            f"A control group left the time of {quota:g} CPUs (its CPU quota) to loops on {polling}: the"
+            " kernel stopped them for the rest."
+        )
     if len(os.sched_getaffinity(0)) <= len(placed) + len(set(topology.switch_cores) - set(placed)):
         said.append("Every core polls: the system's own work takes time from the measurement.")
     if hypervisor():

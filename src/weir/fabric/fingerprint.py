@@ -16,6 +16,7 @@ from weir.fabric import probe
 from weir.fabric.host import cpus as processors
 from weir.fabric.host.devices import memory as pages
 from weir.fabric.host.power import power
+from weir.fabric.host.quota import quota_cpus
 from weir.fabric.host.tree import Tree
 from weir.results.result import Fingerprint
 
@@ -68,6 +69,7 @@ def fingerprint(tsc_hz: int, memory: str, versions: dict[str, str]) -> Fingerpri
         offloads=probe.veth_offloads(),
         versions={"weir": weir_version(), "python": platform.python_version(), **versions},
         host=platform.node(),
+        cpu_quota=quota_cpus(tree),
     )
 
 

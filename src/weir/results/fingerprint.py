@@ -43,6 +43,8 @@ class Fingerprint(Record):
     """Versions of the software that took part."""
     host: str = ""
     """Name of the machine; empty in older results."""
+    cpu_quota: float | None = None
+    """So many CPUs' time control groups left to Weir: 0.5 is half of one's. None: all, or an older result."""
 
 
 _Key = TypeVar("_Key", int, str)
@@ -81,6 +83,7 @@ NAMES = {
     "cmdline": "kernel command line",
     "cores": "number of cores",
     "cpu": "CPU",
+    "cpu_quota": "number of CPUs whose time control groups left to Weir",
     "hugepages_2m": "number of 2 MiB pages",
     "isolated": "list of isolated cores",
     "numa_nodes": "number of NUMA nodes",

@@ -250,8 +250,18 @@ def _clock(ahead_s: float) -> str:
 
 
 def _beside() -> str:
-    """What is known beforehand of others that will make it longer, by the load of the last minute."""
+    """What is known beforehand of what will make it longer: others, by the load of the last minute, and a
+    quota."""
+    from weir.fabric.host.quota import quota_cpus
+    from weir.fabric.host.tree import Tree
+
     load, cpus = os.getloadavg()[0], len(os.sched_getaffinity(0))
+    quota = quota_cpus(Tree())
+    if quota is not None and quota < cpus:
+        return (
+            f"; several times as long, if it finds any rate, where a control group leaves it the time of "
+            f"{quota:g} of {cpus} CPUs (`weir doctor` tells how to raise its limit)"
+        )
     if load < BUSY:
         return ""
     how = "several times as long" if load > FULL_SHARE * cpus else "longer"
