@@ -61,11 +61,11 @@ traffic_interval(const void *arguments, json_t **result, struct weir_error *erro
 	gaps = json_array();
 	forgotten = weir_gaps_of_interval(gaps);
 	now_raw_ns = weir_raw_ns(&now_tsc);
-	*result =
-		json_pack("{s:i, s:I, s:I, s:o, s:o, s:o, s:I, s:o}", "run", weir_run_number(),
-			  "now_ns", (json_int_t)((double)(now_tsc - weir_run_start_tsc()) * ns),
-			  "now_raw_ns", (json_int_t)now_raw_ns, "streams", streams, "stalls", weir_stalls_since_start(), "gaps", gaps,
-			  "gaps_left_out", (json_int_t)forgotten, "gone_ports", weir_gone_ports());
+	*result = json_pack("{s:i, s:I, s:I, s:o, s:o, s:o, s:I, s:o}", "run", weir_run_number(),
+			    "now_ns", (json_int_t)((double)(now_tsc - weir_run_start_tsc()) * ns),
+			    "now_raw_ns", (json_int_t)now_raw_ns, "streams", streams, "stalls",
+			    weir_stalls_since_start(), "gaps", gaps, "gaps_left_out",
+			    (json_int_t)forgotten, "gone_ports", weir_gone_ports());
 	return 0;
 }
 
