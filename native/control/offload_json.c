@@ -3,6 +3,7 @@
 
 #include "fields.h"
 #include "path_json.h"
+#include "port/card_rules/offload.h"
 #include "port/xdp/offload.h"
 
 #define FLOWS_DEFAULT 4096
@@ -32,11 +33,10 @@ static const struct weir_field offload_fields[] = {
 	{0},
 };
 
-static int
-offload_path(struct weir_chain *chain, unsigned int index, const struct offload_fields *fields,
-	     const char *where, struct weir_error *error)
+static struct weir_offload *
+open_xdp(const struct weir_path *path, const struct offload_fields *fields, const char *where,
+	 struct weir_error *error)
 {
-	struct weir_path *path = &chain->paths[index];
 	const struct weir_port *out[WEIR_OUTPUTS_MAX];
 	const struct weir_xdp_config config = {
 		.in = weir_port_find(path->in.name),
@@ -46,11 +46,55 @@ offload_path(struct weir_chain *chain, unsigned int index, const struct offload_
 		.packets_min = fields->packets,
 		.where = where,
 	};
-	struct weir_offload *offload;
 
 	for (unsigned int i = 0; i < path->out.count; i++)
 		out[i] = weir_port_find(path->out.queue[i].name);
-	offload = weir_xdp_offload_open(&config, error);
+	return weir_xdp_offload_open(&config, error);
+}
+
+static int
+refuse_queue(const struct weir_queue *queue, const char *where, struct weir_error *error)
+{
+	if (queue->kind == WEIR_QUEUE_ETHDEV)
+		return 0;
+	return weir_fail(error, "bad_argument", where, "ports of network cards, in and out", NULL,
+			 "%s is no port that DPDK drives, so that no card could have rules for it",
+			 queue->name);
+}
+
+static struct weir_offload *
+open_card(const struct weir_path *path, const struct offload_fields *fields, const char *where,
+	  struct weir_error *error)
+{
+	uint16_t out[WEIR_OUTPUTS_MAX];
+	const struct weir_card_config config = {
+		.in = path->in.ethdev_id,
+		.out = out,
+		.out_count = path->out.count,
+		.flows = fields->flows,
+		.packets_min = fields->packets,
+		.where = where,
+	};
+
+	if (refuse_queue(&path->in, where, error) < 0)
+		return NULL;
+	for (unsigned int i = 0; i < path->out.count; i++) {
+		if (refuse_queue(&path->out.queue[i], where, error) < 0)
+			return NULL;
+		out[i] = path->out.queue[i].ethdev_id;
+	}
+	return weir_card_offload_open(&config, error);
+}
+
+static int
+offload_path(struct weir_chain *chain, unsigned int index, const struct offload_fields *fields,
+	     const char *where, struct weir_error *error)
+{
+	struct weir_path *path = &chain->paths[index];
+	struct weir_offload *offload = fields->kind == OFFLOAD_XDP
+					       ? open_xdp(path, fields, where, error)
+					       : open_card(path, fields, where, error);
+
 	if (offload == NULL)
 		return -1;
 	path->fastpath.offload = offload;
@@ -70,9 +114,6 @@ weir_offload_from_json(const json_t *object, const char *where, struct weir_chai
 		return -1;
 	if (fields.kind == OFFLOAD_NONE)
 		return 0;
-	if (fields.kind == OFFLOAD_RTE_FLOW)
-		return weir_fail(error, "bad_argument", weir_at(where, "kind").text, "none or xdp",
-				 NULL, "weir-dp has no offload to rte_flow");
 	if (chain->flows == NULL)
 		return weir_fail(error, "bad_argument", where, "`fastpath_flows`", NULL,
 				 "without a fast path there are no entries to be offloaded");

@@ -294,7 +294,8 @@ def test_what_an_output_refuses_is_a_drop_of_the_path() -> None:
 @pytest.mark.parametrize(
     ("offload", "kind", "said"),
     [
-        ({"kind": "rte_flow"}, "packet_socket", "no offload to rte_flow"),
+        ({"kind": "rte_flow"}, "packet_socket", "no port that DPDK drives"),
+        ({"kind": "rte_flow"}, "null", "net_null takes no rules"),
         ({"kind": "xdp"}, "null", "vhost-user, memif, rings"),
         ({"kind": "xdp"}, "packet_socket", "tx-checksum"),
     ],

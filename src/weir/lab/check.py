@@ -17,12 +17,13 @@ from weir.lab.frames import (
     min_frame_bytes,
     untagged_max_bytes,
 )
-from weir.lab.function_check import function_complaints, n4_complaints, offload_complaints
+from weir.lab.function_check import function_complaints, n4_complaints
 from weir.lab.goal_check import goals_named
 from weir.lab.host_check import Nodes, host_complaints
 from weir.lab.kind_check import kernel_lab_complaints
 from weir.lab.lab import Lab
 from weir.lab.nf import network_functions
+from weir.lab.offload_check import offload_complaints
 from weir.lab.problem import nearest
 from weir.lab.source import KeyPath
 from weir.lab.spanning_check import spanning_complaints

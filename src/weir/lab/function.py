@@ -63,7 +63,8 @@ class OffloadOptions(LabSection):
 
     kind: OffloadKind = Field(
         description="xdp: in an eBPF program at the interfaces of the function's ports, which are ends of "
-        "veth pairs (linux-bridge, ovs); rte_flow: in a network card, which weir-dp cannot do yet and refuses"
+        "veth pairs (linux-bridge, ovs); rte_flow: as rules in the network card of these ports (sr-iov), "
+        "which no card has run yet"
     )
     flows: int = Field(
         default=DEFAULT_OFFLOAD_FLOWS, ge=1, le=1 << 20, description="most entries, at each of its ports"

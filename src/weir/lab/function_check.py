@@ -14,7 +14,6 @@ from weir.lab.problem import nearest
 from weir.lab.router_check import router_complaints
 from weir.lab.source import KeyPath
 from weir.lab.vm_check import vm_complaints
-from weir.technology import TECHNOLOGIES
 
 _SHARED_OUT = ("dispatch", "separated")
 N4_MAX = 8  # WEIR_CONTROLLED_MAX
@@ -129,9 +128,6 @@ def _offload(path: KeyPath, function: FunctionOptions, about: tuple[KeyPath, ...
         message = "is of interfaces on this host, and the function is in a virtual machine"
         yield Complaint(at, message, "kind: process", about=((*path, "kind"),))
         return
-    if options.kind == "rte_flow":
-        message = "is rte_flow, and weir-dp puts no rules into network cards yet"
-        yield Complaint((*at, "kind"), message, "xdp, or no offload", about=about)
     if not function.fastpath:
         message = "is of entries of a fast path, and there is none"
         yield Complaint(at, message, "fastpath: true", about=((*path, "fastpath"), *about))
@@ -216,37 +212,6 @@ def _room(one: NfOptions) -> int | None:
     defaults = {option.name: option.default for option in known.options}
     own, most = (one.options.get(name, defaults[name]) for name in ("sessions", "sessions_max"))
     return max(0, most - own) if isinstance(own, int) and isinstance(most, int) else None
-
-
-OFFLOAD_PORT = "packet_socket"
-
-
-def _offloadable(lab: Lab, technology: str) -> bool:
-    return set(TECHNOLOGIES[technology].ends(lab.options(technology))) == {OFFLOAD_PORT}
-
-
-def offload_complaints(lab: Lab) -> Iterator[Complaint]:
-    """Functions whose entries are to live at interfaces of the kernel, where their ports are none."""
-    used = dict.fromkeys(name for chain in lab.chains() for name in chain.functions)
-    functions = {name: lab.functions[name] for name in used if name in lab.functions}
-    offloaded = (name for name, one in functions.items() if one.kind == "process" and one.offloaded())
-    found = next(offloaded, None)
-    if found is None:
-        return
-    about: tuple[KeyPath, ...] = (("functions", found, "offload"),)
-    for index, technology in enumerate(lab.technology):
-        if _offloadable(lab, technology):
-            continue
-        message = (
-            f"{technology} has no packet sockets at ends of veth pairs, where {found} is to be offloaded"
-        )
-        able = " or ".join(name for name, one in TECHNOLOGIES.items() if "port" in one.options.model_fields)
-        yield Complaint(("technology", index), message, f"{able}, with port: {OFFLOAD_PORT}", about=about)
-    if lab.traffic.vlan is not None:
-        message = (
-            f"makes tagged frames, and only untagged ones are offloaded: {found} would handle all itself"
-        )
-        yield Complaint(("traffic", "vlan"), message, "no tag, or no offload", about=about)
 
 
 def n4_complaints(lab: Lab) -> Iterator[Complaint]:

@@ -124,7 +124,7 @@ class OffloadConfig(Request):
 
     kind: Literal["none", "xdp", "rte_flow"]
     """`xdp`: in a program at each input's interface; inputs and outputs must be packet sockets on ends of
-    veth pairs. `rte_flow` is refused."""
+    veth pairs. `rte_flow`: as rules in a network card; they must be ports of DPDK."""
     flows: int = Field(default=4096, ge=1, le=1 << 20)
     """Entries at each input, at most."""
     packets: int = Field(default=64, ge=1, le=(1 << 32) - 1)

@@ -35,7 +35,6 @@ def test_it_can_be_asked_for_between_packet_sockets(text: str) -> None:
             "functions.default.architecture",
             "run-to-completion",
         ),
-        ("nf: l3fwd, fastpath: true, offload: {kind: rte_flow}", "functions.default.offload.kind", "xdp"),
         ("nf: l3fwd, fastpath: true, offload: {kind: xpd}", "functions.default.offload.kind", "xdp"),
         ("nf: l3fwd, fastpath: true, offload: {kind: xdp, flows: 0}", "functions.default.offload.flows", "1"),
         ("nf: l3fwd, fastpath: true, offload: {kind: xdp, flow: 9}", "functions.default.offload.flow", ""),
@@ -69,6 +68,14 @@ def test_other_ports_than_packet_sockets_are_refused(technology: str, options: s
     assert found.key == key
     assert "default" in found.message
     assert found.expected == "linux-bridge or ovs, with port: packet_socket"
+
+
+def test_rules_of_a_card_are_for_a_card_s_ports() -> None:
+    in_card = "nf: l3fwd, fastpath: true, offload: {kind: rte_flow}"
+    assert not problems(lab(in_card, "sr-iov"))
+    found = problem(lab(in_card, "[sr-iov, linux-bridge]"))
+    assert (found.key, found.expected) == ("technology[1]", "sr-iov")
+    assert problem(lab(OFFLOADED, "sr-iov")).expected == "linux-bridge or ovs, with port: packet_socket"
 
 
 def test_tagged_frames_that_would_never_be_offloaded_are_refused() -> None:

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "offload.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rte_ethdev.h>
+#include <rte_flow.h>
+#include <rte_log.h>
+#include <rte_spinlock.h>
+
+#include "engine/flow_cache.h"
+#include "engine/outputs.h"
+#include "rule.h"
+
+/*
+ * The rules of one entry, and what counts their packets. It is an action of its own, so that it can
+ * be read when its rules are gone and nothing is counted any more: a counter that belongs to a rule
+ * goes with it, and with what it counted last.
+ */
+struct card_place {
+	struct rte_flow *rules[WEIR_CARD_RULES_MAX]; /* NULL: not there */
+	struct rte_flow_action_handle *counter;	     /* NULL: the place is free */
+	struct weir_counter taken;
+	uint8_t output;
+};
+
+struct card_offload {
+	struct weir_offload offload; /* first */
+	uint16_t in;
+	uint16_t proxy; /* rules are asked for there */
+	unsigned int out_count;
+	uint16_t out[WEIR_OUTPUTS_MAX];
+	/* Of `places`, and of what was taken: totals() is called by another thread. */
+	rte_spinlock_t lock;
+	uint32_t flows;
+	uint32_t free_count;
+	uint32_t *free_places;
+	struct card_place *places;
+	struct weir_counter taken[WEIR_OUTPUTS_MAX];
+};
+
+static struct card_offload *
+of(struct weir_offload *offload)
+{
+	return (struct card_offload *)offload;
+}
+
+static struct rte_flow_action_handle *
+new_counter(const struct card_offload *card)
+{
+	static const struct rte_flow_indir_action_conf conf = {.transfer = 1};
+	static const struct rte_flow_action_count count = {0};
+	static const struct rte_flow_action action = {.type = RTE_FLOW_ACTION_TYPE_COUNT,
+						      .conf = &count};
+	struct rte_flow_error error;
+
+	return rte_flow_action_handle_create(card->proxy, &conf, &action, &error);
+}
+
+/* As many as the driver takes, in order; of more than one the others go up. */
+static unsigned int
+add_rules(const struct card_offload *card, const struct weir_flow_entry *entry, unsigned int count,
+	  struct card_place *place)
+{
+	struct rte_flow_error error;
+	struct weir_card_rule rule;
+	unsigned int added = 0;
+
+	for (unsigned int i = 0; i < count; i++) {
+		weir_card_rule_fill(&rule, entry, i, card->in, card->out[place->output],
+				    place->counter);
+		place->rules[i] = rte_flow_create(card->proxy, &rule.attr, rule.pattern,
+						  rule.actions, &error);
+		added += place->rules[i] != NULL;
+	}
+	return added;
+}
+
+static uint32_t
+put(struct weir_offload *offload, const struct weir_flow_entry *entry,
+    enum weir_offload_refusal *refusal)
+{
+	struct card_offload *card = of(offload);
+	const unsigned int output = entry->egress == WEIR_FLOW_NO_EGRESS ? 0 : entry->egress;
+	const unsigned int count = weir_card_rules_of(entry);
+	struct rte_flow_error error;
+	struct card_place *place;
+	uint32_t index;
+	uint16_t vlan;
+
+	*refusal = WEIR_OFFLOAD_OUTPUT;
+	if (output >= card->out_count)
+		return WEIR_OFFLOAD_NONE;
+	*refusal = WEIR_OFFLOAD_TAGGED;
+	memcpy(&vlan, &entry->key.zero[1], sizeof(vlan));
+	if (vlan != 0)
+		return WEIR_OFFLOAD_NONE;
+	*refusal = WEIR_OFFLOAD_FULL;
+	if (card->free_count == 0)
+		return WEIR_OFFLOAD_NONE;
+	*refusal = WEIR_OFFLOAD_FAILED;
+	index = card->free_places[card->free_count - 1];
+	place = &card->places[index];
+	rte_spinlock_lock(&card->lock);
+	*place = (struct card_place){.output = output};
+	place->counter = count > 0 ? new_counter(card) : NULL;
+	if (place->counter != NULL && add_rules(card, entry, count, place) == 0) {
+		rte_flow_action_handle_destroy(card->proxy, place->counter, &error);
+		place->counter = NULL;
+	}
+	rte_spinlock_unlock(&card->lock);
+	if (place->counter == NULL)
+		return WEIR_OFFLOAD_NONE;
+	card->free_count--;
+	return index + 1;
+}
+
+/* Where a rule does not go all of them do: flows whose entries are here go on in software. */
+static void
+flush(struct card_offload *card)
+{
+	struct rte_flow_error error;
+
+	if (rte_flow_flush(card->proxy, &error) != 0)
+		RTE_LOG(ERR, USER1, "the card of port %u keeps rules that were revoked: %s\n",
+			card->proxy, error.message != NULL ? error.message : "no reason is given");
+	for (uint32_t i = 0; i < card->flows; i++)
+		memset(card->places[i].rules, 0, sizeof(card->places[i].rules));
+}
+
+static void
+revoke(struct weir_offload *offload, uint32_t number)
+{
+	struct card_offload *card = of(offload);
+	struct card_place *place = &card->places[number - 1];
+	struct rte_flow_error error;
+
+	rte_spinlock_lock(&card->lock);
+	for (unsigned int i = 0; i < WEIR_CARD_RULES_MAX; i++) {
+		struct rte_flow *rule = place->rules[i];
+
+		place->rules[i] = NULL;
+		if (rule != NULL && rte_flow_destroy(card->proxy, rule, &error) != 0)
+			flush(card);
+	}
+	rte_spinlock_unlock(&card->lock);
+}
+
+/* Since the last that was taken; nothing where the driver does not say. */
+static struct weir_counter
+counted(const struct card_offload *card, const struct card_place *place)
+{
+	struct rte_flow_query_count now = {0};
+	struct rte_flow_error error;
+
+	if (rte_flow_action_handle_query(card->proxy, place->counter, &now, &error) != 0 ||
+	    !now.hits_set)
+		return (struct weir_counter){0};
+	return (struct weir_counter){.packets = now.hits - place->taken.packets,
+				     .bytes = now.bytes_set ? now.bytes - place->taken.bytes : 0};
+}
+
+static void
+take_counts(struct weir_offload *offload, uint32_t number, uint64_t *packets, uint64_t *bytes)
+{
+	struct card_offload *card = of(offload);
+	struct card_place *place = &card->places[number - 1];
+	struct weir_counter *taken = &card->taken[place->output], found;
+
+	rte_spinlock_lock(&card->lock);
+	found = counted(card, place);
+	place->taken.packets += found.packets;
+	place->taken.bytes += found.bytes;
+	taken->packets += found.packets;
+	taken->bytes += found.bytes;
+	rte_spinlock_unlock(&card->lock);
+	*packets = found.packets;
+	*bytes = found.bytes;
+}
+
+static void
+free_place(struct weir_offload *offload, uint32_t number)
+{
+	struct card_offload *card = of(offload);
+	struct card_place *place = &card->places[number - 1];
+	struct rte_flow_error error;
+
+	rte_spinlock_lock(&card->lock);
+	rte_flow_action_handle_destroy(card->proxy, place->counter, &error);
+	place->counter = NULL;
+	rte_spinlock_unlock(&card->lock);
+	card->free_places[card->free_count++] = number - 1;
+}
+
+static void
+totals(const struct weir_offload *offload, unsigned int output, uint64_t *packets, uint64_t *bytes,
+       uint64_t *failed)
+{
+	struct card_offload *card = of((struct weir_offload *)(uintptr_t)offload);
+
+	/* All at once, or a count that is taken meanwhile would be in neither. The chain's thread
+	 * waits, if it has entries to bring down or up: ledgers are not read often. */
+	rte_spinlock_lock(&card->lock);
+	*packets = card->taken[output].packets;
+	*bytes = card->taken[output].bytes;
+	for (uint32_t i = 0; i < card->flows; i++) {
+		const struct card_place *place = &card->places[i];
+		struct weir_counter more;
+
+		if (place->counter == NULL || place->output != output)
+			continue;
+		more = counted(card, place);
+		*packets += more.packets;
+		*bytes += more.bytes;
+	}
+	rte_spinlock_unlock(&card->lock);
+	*failed = 0; /* what a card loses on its way is in its port's counters */
+}
+
+static void
+close_card(struct weir_offload *offload)
+{
+	struct card_offload *card = of(offload);
+
+	for (uint32_t i = 0; card->places != NULL && i < card->flows; i++) {
+		if (card->places[i].counter == NULL)
+			continue;
+		revoke(offload, i + 1);
+		free_place(offload, i + 1);
+	}
+	free(card->places);
+	free(card->free_places);
+	free(card);
+}
+
+static const struct weir_offload_kind kind = {.name = "rte_flow",
+					      .put = put,
+					      .revoke = revoke,
+					      .take_counts = take_counts,
+					      .free_place = free_place,
+					      .totals = totals,
+					      .close = close_card};
+
+/* Whether the driver has rte_flow at all; of a rule it is asked when there is one. */
+static int
+refuse_driver(uint16_t port, const char *where, struct weir_error *error)
+{
+	struct rte_eth_dev_info info;
+	struct rte_flow_error why = {0};
+	struct weir_card_rule rule;
+	struct weir_flow_entry entry = {.key.protocol = 17};
+
+	weir_card_rule_fill(&rule, &entry, 0, port, port, NULL);
+	if (rte_flow_validate(port, &rule.attr, rule.pattern, rule.actions, &why) != -ENOSYS)
+		return 0;
+	if (rte_eth_dev_info_get(port, &info) != 0)
+		info.driver_name = "its driver";
+	return weir_fail(error, "bad_argument", where, "ports of a network card with rte_flow",
+			 "leave the offload out", "%s takes no rules (rte_flow)", info.driver_name);
+}
+
+static int
+refuse_mtu(const struct weir_card_config *config, struct weir_error *error)
+{
+	uint16_t in, out;
+
+	for (unsigned int i = 0; i < config->out_count; i++) {
+		if (rte_eth_dev_get_mtu(config->in, &in) != 0 ||
+		    rte_eth_dev_get_mtu(config->out[i], &out) != 0 || out >= in)
+			continue;
+		return weir_fail(error, "bad_argument", config->where,
+				 "ports out with an MTU that is not below that of the port in",
+				 NULL, "a rule asks for no length, and %u is less than %u", out,
+				 in);
+	}
+	return 0;
+}
+
+struct weir_offload *
+weir_card_offload_open(const struct weir_card_config *config, struct weir_error *error)
+{
+	struct card_offload *card;
+	struct rte_flow_error why;
+
+	if (refuse_driver(config->in, config->where, error) < 0 || refuse_mtu(config, error) < 0)
+		return NULL;
+	card = calloc(1, sizeof(*card));
+	if (card != NULL) {
+		card->places = calloc(config->flows, sizeof(*card->places));
+		card->free_places = calloc(config->flows, sizeof(*card->free_places));
+	}
+	if (card == NULL || card->places == NULL || card->free_places == NULL) {
+		if (card != NULL)
+			close_card(&card->offload);
+		weir_fail(error, "no_memory", config->where, NULL, NULL, "no memory for %u entries",
+			  config->flows);
+		return NULL;
+	}
+	card->offload.kind = &kind;
+	card->offload.packets_min = config->packets_min;
+	card->in = config->in;
+	card->out_count = config->out_count;
+	memcpy(card->out, config->out, config->out_count * sizeof(*card->out));
+	if (rte_flow_pick_transfer_proxy(config->in, &card->proxy, &why) != 0)
+		card->proxy = config->in;
+	rte_spinlock_init(&card->lock);
+	card->flows = card->free_count = config->flows;
+	for (uint32_t i = 0; i < config->flows; i++)
+		card->free_places[i] = config->flows - 1 - i;
+	return &card->offload;
+}
