@@ -256,7 +256,10 @@ class Database:
         if len(near) == 1:
             return near[0]
         if near:
-            raise UnknownRunError(f"{self.name}: {len(near)} runs begin with {run_id!r}; give more of the id")
+            some = ", ".join(sorted(row.id for row in near)[-3:])
+            raise UnknownRunError(
+                f"{self.name}: {len(near)} runs begin with {run_id!r}, as {some}; give more of the id"
+            )
         from weir.lab.problem import did_you_mean
 
         known = session.scalars(select(RunRow.id).order_by(RunRow.number.desc())).all()

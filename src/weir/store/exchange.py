@@ -26,6 +26,7 @@ from weir.results.result import Result
 from weir.store.connection import StoreError
 from weir.store.editing import check_tag
 from weir.store.files import write_binary
+from weir.store.plausible import contradiction
 from weir.store.rows import add_run, epoch_s
 from weir.store.store import Store
 from weir.store.tables import RunRow
@@ -246,6 +247,8 @@ def _result(content: str | bytes, where: str) -> Result:
     for what, moment in (("started_at", result.started_at), ("finished_at", result.finished_at)):
         if moment is not None and epoch_s(moment) is None:
             raise ImportFileError(f"{where}: {what} {moment[:80]!r}: expected a time in RFC 3339")
+    if (why := contradiction(result)) is not None:
+        raise ImportFileError(f"{where}: no result of Weir: {why}")
     return result
 
 

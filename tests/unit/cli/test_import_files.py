@@ -51,6 +51,14 @@ def trial_seconds_as_text(setup: Any) -> None:
     setup["cases"][0]["trials"][0]["duration_s"] = "nan"
 
 
+def of_the_first_trial(**changes: int) -> Callable[[Any], object]:
+    return lambda setup: setup["cases"][0]["trials"][0].update(changes)
+
+
+def lowest_above_highest(setup: Any) -> None:
+    setup["cases"][0]["throughput"][0] |= {"load_min_pps": 2e6, "load_max_pps": 1e6}
+
+
 def port_of_another_name(setup: Any) -> None:
     setup["topology"]["ports"][0]["name"] = "x"
 
@@ -68,6 +76,15 @@ def port_of_no_node(setup: Any) -> None:
         ),
         (lambda: packed(HEADER, hostile_setup(port_of_another_name)), "ends at .*, which is no port"),
         (lambda: packed(HEADER, hostile_setup(port_of_no_node)), "is of nobody, which is no node"),
+        (
+            lambda: packed(HEADER, hostile_setup(of_the_first_trial(delivered=-5))),
+            "frame 64: a trial has -5 packets delivered",
+        ),
+        (
+            lambda: packed(HEADER, hostile_setup(of_the_first_trial(offered=10, delivered=30))),
+            "a trial delivered 30 of 10 packets",
+        ),
+        (lambda: packed(HEADER, hostile_setup(lowest_above_highest)), "2000000.0, is above the highest"),
         (lambda: b"", "it is no JSON from line 1, column 1 on"),
         (lambda: b"\x7fELF\xd0", "it is no text, from byte 4 on"),
         (lambda: b"{}", "Field required"),

@@ -17,7 +17,9 @@ def findings(result: Result) -> Iterator[str]:
     known = [row for row in rows if row.throughput.load_pps]
     if not known:
         if rows:
-            yield f"None of {len(rows)} searches for {rows[0].throughput.goal} found a rate."
+            goal = rows[0].throughput.goal
+            none = f"None of {len(rows)} searches" if len(rows) > 1 else "The only search"
+            yield f"{none} for {goal} found {'a' if len(rows) > 1 else 'no'} rate."
         return
     chains = summary.compares_chains(result)
     if not chains and not summary.compares(result):
