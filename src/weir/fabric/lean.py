@@ -110,6 +110,8 @@ class LeanProcess:
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if kind is not None:  # it measures, perhaps for long, and reads nothing meanwhile
+            self._process.terminate()
         self.close()
 
 
