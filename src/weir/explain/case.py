@@ -6,9 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from weir.explain.advice import advice, second
+from weir.explain.areas import areas
 from weir.explain.connections import of_connections
 from weir.explain.evidence import offloaded
-from weir.explain.trial import analysis, areas, shows_most
+from weir.explain.trial import analysis, shows_most
 from weir.explain.verdict import judge
 from weir.results.explanation import CaseExplanation, Explanation, Limit
 from weir.results.result import Case, Fingerprint, Result, Setup

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from weir.explain.areas import areas
 from weir.explain.cores import Core
 from weir.explain.evidence import busy, lost, share
-from weir.explain.trial import Analysis, Decision, analysis, areas
+from weir.explain.trial import Analysis, Decision, analysis
 from weir.lab.frames import CONNECTIONS
 from weir.lab.nf import network_functions
 from weir.results.connections import Connections, ConnectionsFound, ConnectionTrial, of_case

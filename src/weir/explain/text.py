@@ -16,6 +16,8 @@ COLUMNS = 80
 FULL_CASES = 4
 """More cases than this get a sentence each, without evidence and advice."""
 _INDENT = "  "
+_AWAY_SHARE = 0.1
+"""Of the time: then areas of a core are not to be read alone."""
 
 
 def show(explanation: Explanation, console: Console) -> None:
@@ -96,6 +98,14 @@ def _areas(rows: Sequence[AreaFigures]) -> Iterator[Text]:
         split = f"  {row.offloaded:>13,}" if offloads else ""
         counts = f"{cycles:>13}  {packets:>13}{split}  {row.dropped:>8,}"
         yield Text(f"{_INDENT}{row.name:<{width}}  {row.core:>4}  {row.busy:>4.0%}  {counts}")
+    away = {row.core: row.away for row in rows if row.away >= _AWAY_SHARE}
+    for core, part in sorted(away.items()):
+        yield from _wrapped(
+            f"Others had core {core} for {part:.0%} of the time, and some of that is in what its areas are"
+            " said to have been busy, and in their cycles: no loop can tell all of it from its own work.",
+            _INDENT,
+            _INDENT,
+        )
 
 
 def _value(row: Evidence) -> str:

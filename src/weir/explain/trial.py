@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from weir.base.topology import Topology
 from weir.explain.cores import Core, cores
 from weir.lab.execution import SWITCH_THREAD_KINDS
-from weir.results.explanation import AreaFigures
 from weir.results.result import Case, Ceiling, Drop, Trial, slowness
 
 LOST_SHARE = 0.001
@@ -255,21 +254,3 @@ def _silent(case: Case) -> Trial | None:
     light = next((one for one in reversed(case.trials) if one.purpose == "preflight"), None)
     found = any(one.load_pps for one in case.throughput)
     return light if light is not None and light.silent and case.problem and not found else None
-
-
-def areas(one: Analysis) -> list[AreaFigures]:
-    """Each of the trial's."""
-    available = one.trial.duration_s * one.hz
-    return [
-        AreaFigures(
-            name=area.name,
-            core=area.core,
-            kind=area.kind,
-            busy=min(1.0, area.own_cycles / available),
-            packets=area.packets,
-            offloaded=area.offloaded,
-            cycles_per_packet=area.own_cycles / area.handled if area.handled else None,
-            dropped=area.dropped,
-        )
-        for area in one.trial.areas
-    ]

@@ -69,6 +69,9 @@ class AreaFigures(Record):
     cycles_per_packet: float | None
     """Of those that it handled itself."""
     dropped: int
+    away: float = 0.0
+    """Share of the time for which others had its core. Where that is much, `busy` and the cycles have some of
+    it in them, as a loop cannot tell all of it from its own work."""
 
 
 class Second(Record):

@@ -354,3 +354,16 @@ def test_a_program_that_fills_its_core_is_named_for_what_was_left_in_queues() ->
     assert verdict(found) == ("program", "program:f1")
     assert "500,000 packets were left in queues at its end, and nf (program:f1)" in found.limit.sentence
     assert verdict(of_program(0.4, {}, **left))[0] == "unknown"
+
+
+def test_areas_of_a_core_that_others_had_are_not_shown_as_if_all_of_it_were_theirs() -> None:
+    def shown(host_s: float) -> str:
+        areas = [*the_tester(), area("f1", 0.6), area("f2", HALF, ACL)]
+        found = explained(trial(areas, AHEAD_OF_F1, stalls=[stall(1, host_s)]))
+        assert [row.away for row in found.areas if row.core == 1] == [pytest.approx(host_s)]
+        out = io.StringIO()
+        show(Explanation(result="r", cases=[found]), Console(file=out, width=100))
+        return " ".join(out.getvalue().split())
+
+    assert "Others had core 1 for 50% of the time, and some of that is in" in shown(0.5)
+    assert "Others had core" not in shown(0.05)
