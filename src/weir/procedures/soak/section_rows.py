@@ -265,7 +265,10 @@ def event_text(event: SoakEvent) -> str:
     counted = ", ".join(f"{one.place} {one.reason} {one.packets}" for one in event.counters)
     stalled = " during a stall" if event.during_stall else ""
     arrow = numbers.ARROWS.get(event.direction or "", "")
-    return f"{head} {arrow} {event.packets} packets lost{stalled}: {counted or 'no counter of the interval'}"
+    more = sum(one.packets for one in event.counters) > (event.packets or 0)
+    whose = "in the whole interval " if more else ""
+    found = f"{whose}{counted}" if counted else "no counter of the interval"
+    return f"{head} {arrow} {event.packets} packets lost{stalled}: {found}"
 
 
 def notable(soak: Soak, most: int = EVENTS_SHOWN) -> list[SoakEvent]:

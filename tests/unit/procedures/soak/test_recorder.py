@@ -8,7 +8,7 @@ import pytest
 from weir.lab.sla import DelayLimits, Sla
 from weir.procedures.soak.drift import fitted
 from weir.procedures.soak.recorder import Recorder
-from weir.procedures.soak.section_rows import drift_cells
+from weir.procedures.soak.section_rows import drift_cells, event_text
 from weir.protocol.traffic_results import Gap
 from weir.results.soak import PoolFigures, SoakInterval
 from weir.results.trial import Drop
@@ -105,6 +105,9 @@ def test_a_loss_has_its_time_its_stream_and_what_counted_it() -> None:
         (0, 2, False),
     ]
     assert [(one.place, one.reason, one.packets) for one in losses[0].counters] == [("f1", "no_room", 5)]
+    assert event_text(losses[0]).endswith("3 packets lost during a stall: in the whole interval f1 no_room 5")
+    alone = losses[0].model_copy(update={"packets": 5})
+    assert event_text(alone).endswith("5 packets lost during a stall: f1 no_room 5")
     assert [stream.lost for stream in seen.recorder.soak.intervals[1].streams] == [5, 0]
 
 
