@@ -44,13 +44,14 @@ def names(proc: Path, **threads: str) -> Path:
     return proc
 
 
-def watched(proc: Path, switches: list[Switch], *, lost: bool = False) -> list[Taken]:
+def watched(proc: Path, switches: list[Switch], *, lost: bool = False, limited: bool = False) -> list[Taken]:
     watch = TakenWatch(
         [1],
         lambda: {OURS, SWITCH},
         lambda: {OURS},
         opened=lambda core: Recorded(core, switches, lost=lost),  # type: ignore[arg-type,return-value]
         proc=proc,
+        is_limited=lambda _tid: limited,
     )
     watch.begin()
     return watch.end()
@@ -158,7 +159,7 @@ def test_time_in_which_a_loop_had_to_leave_its_core_to_nobody_is_a_quotas(tmp_pa
         Switch(now + 1000 * at, *both, preempted=at in (spent - 10, -4))
         for at, both in enumerate(itertools.pairwise(order), start=-10)
     ]
-    found = watched(names(tmp_path, t200="cc1"), switches)
+    found = watched(names(tmp_path, t200="cc1"), switches, limited=True)
     assert [(one.by, one.takes_part) for one in found] == [
         (QUOTA, False),
         ("cc1 (200)", False),
@@ -168,10 +169,19 @@ def test_time_in_which_a_loop_had_to_leave_its_core_to_nobody_is_a_quotas(tmp_pa
     ]
 
 
+def test_without_a_quota_a_loop_that_leaves_its_core_to_nobody_has_gone_to_another_one(
+    tmp_path: Path,
+) -> None:
+    now = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
+    switches = [Switch(now - 30_000, OURS, CC, preempted=True), Switch(now - 20_000, CC, 0)]
+    found = watched(names(tmp_path, t200="cc1"), switches)
+    assert [one.by for one in found] == ["cc1 (200)"]
+
+
 def test_a_kernel_thread_of_ours_that_leaves_its_core_is_no_quotas(tmp_path: Path) -> None:
     now = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
     switches = [Switch(now - 20, SWITCH, 0, preempted=True), Switch(now - 10, 0, SWITCH)]
-    assert [one.by for one in watched(tmp_path, switches) if not one.takes_part] == []
+    assert [one.by for one in watched(tmp_path, switches, limited=True) if not one.takes_part] == []
 
 
 @pytest.mark.parametrize(("held_s", "by"), [(0.0, "cc1 (200)"), (0.4e-3, "cc1 (200)"), (0.6e-3, QUOTA)])

@@ -12,15 +12,16 @@ from weir.fabric.host.cpus import CGROUPS, cgroup_root
 from weir.fabric.host.tree import Tree
 
 
-def quota_cpus(tree: Tree) -> float | None:
-    """The least of its group and of those around it, in CPUs: 0.5 is half of one's time. None: no limit."""
-    return min(_limits(tree), default=None)
+def quota_cpus(tree: Tree, whose: int | str = "self") -> float | None:
+    """The least of its group and of those around it, in CPUs: 0.5 is half of one's time. None: no limit.
+    `whose`: the number of a process, or of a thread."""
+    return min(_limits(tree, whose), default=None)
 
 
 def throttled_s(tree: Tree) -> float:
     """For how long threads of its group, and of those around it, that would have gone on were held back since
     these were made: the sum over CPUs. 0 without a limit."""
-    limited = (place for place in _groups(tree) if _limit(tree, place) is not None)
+    limited = (place for place in _groups(tree, "self") if _limit(tree, place) is not None)
     return max((_held_back_s(tree, place) for place in limited), default=0.0)
 
 
@@ -36,13 +37,13 @@ def _held_back_s(tree: Tree, place: str) -> float:
 _UNITS_PER_S = {"throttled_time": NS_PER_S, "throttled_usec": US_PER_S}
 
 
-def _limits(tree: Tree) -> Iterator[float]:
-    return (limit for place in _groups(tree) if (limit := _limit(tree, place)) is not None)
+def _limits(tree: Tree, whose: int | str) -> Iterator[float]:
+    return (limit for place in _groups(tree, whose) if (limit := _limit(tree, place)) is not None)
 
 
-def _groups(tree: Tree) -> Iterator[str]:
+def _groups(tree: Tree, whose: int | str) -> Iterator[str]:
     """Where its CPU time may be limited: in the hierarchy of version 2, or in that of version 1 for it."""
-    for line in (tree.text("proc/self/cgroup") or "").splitlines():
+    for line in (tree.text(f"proc/{whose}/cgroup") or "").splitlines():
         _, controllers, group = line.split(":", 2)
         if not controllers and (v2 := cgroup_root(tree)) is not None:
             yield from _around(v2, group)

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from weir.base.si import NS_PER_S
 from weir.fabric import markers
-from weir.fabric.host.quota import throttled_s
+from weir.fabric.host.quota import quota_cpus, throttled_s
 from weir.fabric.host.tree import Tree
 from weir.fabric.outside.whole_time import ran_s, whose
 from weir.results.slices import ENDED, ITSELF, QUOTA
@@ -152,7 +152,8 @@ class Taken:
 class TakenWatch:
     """Looks at some cores. `ours`: the threads that take part now, by number; `loops`: of these, those of
     weir-dp. `ended_take_part`: the system under test may start threads of its own, and nobody knows whose
-    those were that have ended. `held_back_s`: for how long a quota has held this process's group back."""
+    those were that have ended. `held_back_s`: for how long a quota has held this process's group back.
+    `is_limited`: whether a thread's control group, or one around it, has a quota."""
 
     def __init__(
         self,
@@ -164,6 +165,7 @@ class TakenWatch:
         *,
         ended_take_part: bool = False,
         held_back_s: Callable[[], float] | None = None,
+        is_limited: Callable[[int], bool] | None = None,
     ) -> None:
         self._wanted = sorted(cores)
         self._opened = opened
@@ -173,6 +175,7 @@ class TakenWatch:
         self._ended_take_part = ended_take_part
         self._held_back_s = held_back_s or partial(throttled_s, Tree())
         self._held_back_before_s = 0.0
+        self._is_limited = is_limited or (lambda tid: quota_cpus(Tree(), tid) is not None)
         self._before: frozenset[int] = frozenset()
         self._began_ns = 0
         self._ran_s: dict[int, float] = {}
@@ -198,6 +201,7 @@ class TakenWatch:
     def end(self) -> list[Taken]:
         """Just after it: all but polling loops' time, and what a quota kept from them."""
         ours, loops = self._before | frozenset(self._ours()), frozenset(self._loops())
+        limited = [tid for tid in loops if self._is_limited(tid)]
         found: list[Taken] = []
         ended_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
         for core in self._cores:
@@ -212,7 +216,7 @@ class TakenWatch:
                     self._said(tid, of_others=tid not in ours),
                     tid in ours or self._takes_part(core.core, tid),
                 )
-                for from_ns, to_ns, tid in self._spans(core.core, held_back(switches, loops), ended_ns)
+                for from_ns, to_ns, tid in self._spans(core.core, held_back(switches, limited), ended_ns)
                 if tid != _NOBODY and tid not in loops
             ]
         return found if not self._spent(found) else [_of_quota(one) for one in found]
@@ -308,8 +312,8 @@ def _of_quota(one: Taken) -> Taken:
 
 def held_back(switches: Sequence[Switch], loops: Collection[int]) -> list[Switch]:
     """The same, with nobody's time as the quota's from where a loop lost the core that it still wanted until
-    it has it again: the kernel leaves a core to nobody then when the loop's group has used up its quota, and
-    for no other reason (sched-bwc)."""
+    it has it again: the kernel leaves a core to nobody then when the loop's group has used up its quota
+    (sched-bwc). `loops`: those of groups that have one; others may have gone to another core."""
     found: list[Switch] = []
     spent = False
     for one in switches:
