@@ -274,7 +274,7 @@ weir_run_poll(void)
 		run.seen_at_tsc = now;
 	}
 	if (seen < expected && now - run.seen_at_tsc < run.drain_cycles &&
-	    now - run.sent_at_tsc < run.longest_drain_cycles)
+	    now - run.sent_at_tsc < run.drain_cycles + run.longest_drain_cycles)
 		return run.state;
 	/* From here on the counts stand: what still comes is too late. */
 	__atomic_store_n(&weir_run_closed, true, __ATOMIC_RELEASE);

@@ -169,7 +169,7 @@ struct weir_run_options {
 	const double *rates_pps;
 	uint64_t duration_ns;
 	/* The run ends so long after the last arrival behind the last packet that was sent; but a
-	 * system that is far too slow does not hold it up for longer than that. 0:
+	 * system that is far too slow does not hold it up for longer than both together. 0:
 	 * WEIR_LONGEST_DRAIN_NS. */
 	uint64_t drain_ns, longest_drain_ns;
 	/* Each stream ends after that many packets, or with the duration; 0: with the duration. */

@@ -160,8 +160,12 @@ __wrap_rte_flow_validate(uint16_t port, const struct rte_flow_attr *attr,
 			 const struct rte_flow_item pattern[],
 			 const struct rte_flow_action actions[], struct rte_flow_error *error)
 {
-	if (port != CARD_IN)
+	if (port != CARD_PROXY)
 		return __real_rte_flow_validate(port, attr, pattern, actions, error);
+	/* A driver would look behind a handle that is none. */
+	for (unsigned int i = 0; actions[i].type != RTE_FLOW_ACTION_TYPE_END; i++)
+		assert_false(actions[i].type == RTE_FLOW_ACTION_TYPE_INDIRECT &&
+			     actions[i].conf == NULL);
 	return 0;
 }
 
@@ -274,6 +278,8 @@ __wrap_rte_flow_pick_transfer_proxy(uint16_t port, uint16_t *proxy, struct rte_f
 {
 	if (port != CARD_IN)
 		return __real_rte_flow_pick_transfer_proxy(port, proxy, error);
+	if (rule_card.has_no_proxy)
+		return -EPERM;
 	*proxy = CARD_PROXY;
 	return 0;
 }

@@ -21,6 +21,7 @@ struct rule_card {
 	unsigned int refuses_number;	 /* of those that are asked for: that one is; 0: none */
 	bool keeps;			 /* a rule that is to go is not destroyed but by flush */
 	bool counts_nothing;		 /* counters cannot be read */
+	bool has_no_proxy;
 	uint16_t mtu_out;
 };
 extern struct rule_card rule_card;

@@ -2,9 +2,11 @@
 #include "offload.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <rte_errno.h>
 #include <rte_ethdev.h>
 #include <rte_flow.h>
 #include <rte_log.h>
@@ -22,7 +24,8 @@
 struct card_place {
 	struct rte_flow *rules[WEIR_CARD_RULES_MAX]; /* NULL: not there */
 	struct rte_flow_action_handle *counter;	     /* NULL: the place is free */
-	struct weir_counter taken;
+	struct weir_counter seen;		     /* of it, up to now */
+	struct weir_counter pending;		     /* of those, not taken yet by take_counts() */
 	uint8_t output;
 };
 
@@ -32,14 +35,20 @@ struct card_offload {
 	uint16_t proxy; /* rules are asked for there */
 	unsigned int out_count;
 	uint16_t out[WEIR_OUTPUTS_MAX];
-	/* Of `places`, and of what was taken: totals() is called by another thread. */
-	rte_spinlock_t lock;
+	struct card_offload *next;
 	uint32_t flows;
 	uint32_t free_count;
 	uint32_t *free_places;
 	struct card_place *places;
-	struct weir_counter taken[WEIR_OUTPUTS_MAX];
+	struct weir_counter seen[WEIR_OUTPUTS_MAX]; /* of all places, and of those that were */
 };
+
+/*
+ * One for all: paths of several chains may have one card, whose rules and counters are then of one
+ * port of DPDK, drivers need not take requests from two threads, and totals() is of another thread.
+ */
+static rte_spinlock_t lock = RTE_SPINLOCK_INITIALIZER;
+static struct card_offload *cards; /* that are open */
 
 static struct card_offload *
 of(struct weir_offload *offload)
@@ -57,6 +66,17 @@ new_counter(const struct card_offload *card)
 	struct rte_flow_error error;
 
 	return rte_flow_action_handle_create(card->proxy, &conf, &action, &error);
+}
+
+static bool
+has_count(const struct card_offload *card, const struct rte_flow_action_handle *counter,
+	  struct rte_flow_query_count *now)
+{
+	struct rte_flow_error error;
+
+	*now = (struct rte_flow_query_count){0};
+	return rte_flow_action_handle_query(card->proxy, counter, now, &error) == 0 &&
+	       now->hits_set;
 }
 
 /* As many as the driver takes, in order; of more than one the others go up. */
@@ -86,6 +106,7 @@ put(struct weir_offload *offload, const struct weir_flow_entry *entry,
 	const unsigned int output = entry->egress == WEIR_FLOW_NO_EGRESS ? 0 : entry->egress;
 	const unsigned int count = weir_card_rules_of(entry);
 	struct rte_flow_error error;
+	struct rte_flow_query_count now;
 	struct card_place *place;
 	uint32_t index;
 	uint16_t vlan;
@@ -103,31 +124,36 @@ put(struct weir_offload *offload, const struct weir_flow_entry *entry,
 	*refusal = WEIR_OFFLOAD_FAILED;
 	index = card->free_places[card->free_count - 1];
 	place = &card->places[index];
-	rte_spinlock_lock(&card->lock);
+	rte_spinlock_lock(&lock);
 	*place = (struct card_place){.output = output};
 	place->counter = count > 0 ? new_counter(card) : NULL;
-	if (place->counter != NULL && add_rules(card, entry, count, place) == 0) {
+	/* What is not counted is not to be forwarded there. */
+	if (place->counter != NULL &&
+	    (!has_count(card, place->counter, &now) || add_rules(card, entry, count, place) == 0)) {
 		rte_flow_action_handle_destroy(card->proxy, place->counter, &error);
 		place->counter = NULL;
 	}
-	rte_spinlock_unlock(&card->lock);
+	rte_spinlock_unlock(&lock);
 	if (place->counter == NULL)
 		return WEIR_OFFLOAD_NONE;
 	card->free_count--;
 	return index + 1;
 }
 
-/* Where a rule does not go all of them do: flows whose entries are here go on in software. */
+/* Where a rule does not go all of its port's do: flows whose entries are there go on in software.
+ */
 static void
-flush(struct card_offload *card)
+flush(const struct card_offload *card)
 {
 	struct rte_flow_error error;
 
 	if (rte_flow_flush(card->proxy, &error) != 0)
 		RTE_LOG(ERR, USER1, "the card of port %u keeps rules that were revoked: %s\n",
 			card->proxy, error.message != NULL ? error.message : "no reason is given");
-	for (uint32_t i = 0; i < card->flows; i++)
-		memset(card->places[i].rules, 0, sizeof(card->places[i].rules));
+	for (struct card_offload *one = cards; one != NULL; one = one->next) {
+		for (uint32_t i = 0; one->proxy == card->proxy && i < one->flows; i++)
+			memset(one->places[i].rules, 0, sizeof(one->places[i].rules));
+	}
 }
 
 static void
@@ -137,7 +163,7 @@ revoke(struct weir_offload *offload, uint32_t number)
 	struct card_place *place = &card->places[number - 1];
 	struct rte_flow_error error;
 
-	rte_spinlock_lock(&card->lock);
+	rte_spinlock_lock(&lock);
 	for (unsigned int i = 0; i < WEIR_CARD_RULES_MAX; i++) {
 		struct rte_flow *rule = place->rules[i];
 
@@ -145,39 +171,40 @@ revoke(struct weir_offload *offload, uint32_t number)
 		if (rule != NULL && rte_flow_destroy(card->proxy, rule, &error) != 0)
 			flush(card);
 	}
-	rte_spinlock_unlock(&card->lock);
+	rte_spinlock_unlock(&lock);
 }
 
-/* Since the last that was taken; nothing where the driver does not say. */
-static struct weir_counter
-counted(const struct card_offload *card, const struct card_place *place)
+/* What was counted since the last time; nothing where the driver does not say now. */
+static void
+look(struct card_offload *card, struct card_place *place)
 {
-	struct rte_flow_query_count now = {0};
-	struct rte_flow_error error;
+	struct weir_counter *seen = &card->seen[place->output];
+	struct rte_flow_query_count now;
+	uint64_t packets, bytes;
 
-	if (rte_flow_action_handle_query(card->proxy, place->counter, &now, &error) != 0 ||
-	    !now.hits_set)
-		return (struct weir_counter){0};
-	return (struct weir_counter){.packets = now.hits - place->taken.packets,
-				     .bytes = now.bytes_set ? now.bytes - place->taken.bytes : 0};
+	if (!has_count(card, place->counter, &now))
+		return;
+	packets = now.hits - place->seen.packets;
+	bytes = now.bytes_set ? now.bytes - place->seen.bytes : 0;
+	place->seen.packets += packets;
+	place->seen.bytes += bytes;
+	place->pending.packets += packets;
+	place->pending.bytes += bytes;
+	seen->packets += packets;
+	seen->bytes += bytes;
 }
 
 static void
 take_counts(struct weir_offload *offload, uint32_t number, uint64_t *packets, uint64_t *bytes)
 {
-	struct card_offload *card = of(offload);
-	struct card_place *place = &card->places[number - 1];
-	struct weir_counter *taken = &card->taken[place->output], found;
+	struct card_place *place = &of(offload)->places[number - 1];
 
-	rte_spinlock_lock(&card->lock);
-	found = counted(card, place);
-	place->taken.packets += found.packets;
-	place->taken.bytes += found.bytes;
-	taken->packets += found.packets;
-	taken->bytes += found.bytes;
-	rte_spinlock_unlock(&card->lock);
-	*packets = found.packets;
-	*bytes = found.bytes;
+	rte_spinlock_lock(&lock);
+	look(of(offload), place);
+	*packets = place->pending.packets;
+	*bytes = place->pending.bytes;
+	place->pending = (struct weir_counter){0};
+	rte_spinlock_unlock(&lock);
 }
 
 static void
@@ -187,10 +214,10 @@ free_place(struct weir_offload *offload, uint32_t number)
 	struct card_place *place = &card->places[number - 1];
 	struct rte_flow_error error;
 
-	rte_spinlock_lock(&card->lock);
+	rte_spinlock_lock(&lock);
 	rte_flow_action_handle_destroy(card->proxy, place->counter, &error);
 	place->counter = NULL;
-	rte_spinlock_unlock(&card->lock);
+	rte_spinlock_unlock(&lock);
 	card->free_places[card->free_count++] = number - 1;
 }
 
@@ -200,22 +227,19 @@ totals(const struct weir_offload *offload, unsigned int output, uint64_t *packet
 {
 	struct card_offload *card = of((struct weir_offload *)(uintptr_t)offload);
 
-	/* All at once, or a count that is taken meanwhile would be in neither. The chain's thread
-	 * waits, if it has entries to bring down or up: ledgers are not read often. */
-	rte_spinlock_lock(&card->lock);
-	*packets = card->taken[output].packets;
-	*bytes = card->taken[output].bytes;
+	/* One by one: the chain's thread is not to wait for all of them. */
 	for (uint32_t i = 0; i < card->flows; i++) {
-		const struct card_place *place = &card->places[i];
-		struct weir_counter more;
+		struct card_place *place = &card->places[i];
 
-		if (place->counter == NULL || place->output != output)
-			continue;
-		more = counted(card, place);
-		*packets += more.packets;
-		*bytes += more.bytes;
+		rte_spinlock_lock(&lock);
+		if (place->counter != NULL && place->output == output)
+			look(card, place);
+		rte_spinlock_unlock(&lock);
 	}
-	rte_spinlock_unlock(&card->lock);
+	rte_spinlock_lock(&lock);
+	*packets = card->seen[output].packets;
+	*bytes = card->seen[output].bytes;
+	rte_spinlock_unlock(&lock);
 	*failed = 0; /* what a card loses on its way is in its port's counters */
 }
 
@@ -223,6 +247,7 @@ static void
 close_card(struct weir_offload *offload)
 {
 	struct card_offload *card = of(offload);
+	struct card_offload **at = &cards;
 
 	for (uint32_t i = 0; card->places != NULL && i < card->flows; i++) {
 		if (card->places[i].counter == NULL)
@@ -230,6 +255,12 @@ close_card(struct weir_offload *offload)
 		revoke(offload, i + 1);
 		free_place(offload, i + 1);
 	}
+	rte_spinlock_lock(&lock);
+	while (*at != NULL && *at != card)
+		at = &(*at)->next;
+	if (*at != NULL)
+		*at = card->next;
+	rte_spinlock_unlock(&lock);
 	free(card->places);
 	free(card->free_places);
 	free(card);
@@ -243,22 +274,40 @@ static const struct weir_offload_kind kind = {.name = "rte_flow",
 					      .totals = totals,
 					      .close = close_card};
 
-/* Whether the driver has rte_flow at all; of a rule it is asked when there is one. */
 static int
 refuse_driver(uint16_t port, const char *where, struct weir_error *error)
 {
 	struct rte_eth_dev_info info;
-	struct rte_flow_error why = {0};
-	struct weir_card_rule rule;
-	struct weir_flow_entry entry = {.key.protocol = 17};
 
-	weir_card_rule_fill(&rule, &entry, 0, port, port, NULL);
-	if (rte_flow_validate(port, &rule.attr, rule.pattern, rule.actions, &why) != -ENOSYS)
-		return 0;
 	if (rte_eth_dev_info_get(port, &info) != 0)
 		info.driver_name = "its driver";
 	return weir_fail(error, "bad_argument", where, "ports of a network card with rte_flow",
 			 "leave the offload out", "%s takes no rules (rte_flow)", info.driver_name);
+}
+
+/* By which port rules are asked for: -1 where there is none, or where its driver has no rte_flow at
+ * all. Of a rule it is asked when there is one. */
+static int
+pick_proxy(const struct weir_card_config *config, uint16_t *proxy, struct weir_error *error)
+{
+	struct rte_flow_error why = {0};
+	struct weir_card_rule rule;
+	const struct weir_flow_entry entry = {.key.protocol = IPPROTO_UDP};
+	int status = rte_flow_pick_transfer_proxy(config->in, proxy, &why);
+
+	if (status != 0 && status != -ENOSYS)
+		return weir_fail(error, "bad_argument", config->where,
+				 "a port that may tell the card's switch what to do",
+				 "leave the offload out",
+				 "no port of its card takes rules for port %u: %s", config->in,
+				 why.message != NULL ? why.message : rte_strerror(-status));
+	if (status == 0) {
+		weir_card_rule_fill(&rule, &entry, 0, config->in, config->out[0], NULL);
+		/* Without its counter, which there is none of yet. */
+		status =
+			rte_flow_validate(*proxy, &rule.attr, rule.pattern, rule.actions + 1, &why);
+	}
+	return status == -ENOSYS ? refuse_driver(config->in, config->where, error) : 0;
 }
 
 static int
@@ -282,9 +331,9 @@ struct weir_offload *
 weir_card_offload_open(const struct weir_card_config *config, struct weir_error *error)
 {
 	struct card_offload *card;
-	struct rte_flow_error why;
+	uint16_t proxy;
 
-	if (refuse_driver(config->in, config->where, error) < 0 || refuse_mtu(config, error) < 0)
+	if (pick_proxy(config, &proxy, error) < 0 || refuse_mtu(config, error) < 0)
 		return NULL;
 	card = calloc(1, sizeof(*card));
 	if (card != NULL) {
@@ -303,11 +352,13 @@ weir_card_offload_open(const struct weir_card_config *config, struct weir_error 
 	card->in = config->in;
 	card->out_count = config->out_count;
 	memcpy(card->out, config->out, config->out_count * sizeof(*card->out));
-	if (rte_flow_pick_transfer_proxy(config->in, &card->proxy, &why) != 0)
-		card->proxy = config->in;
-	rte_spinlock_init(&card->lock);
+	card->proxy = proxy;
 	card->flows = card->free_count = config->flows;
 	for (uint32_t i = 0; i < config->flows; i++)
 		card->free_places[i] = config->flows - 1 - i;
+	rte_spinlock_lock(&lock);
+	card->next = cards;
+	cards = card;
+	rte_spinlock_unlock(&lock);
 	return &card->offload;
 }

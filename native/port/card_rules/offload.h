@@ -22,8 +22,8 @@ struct weir_card_config {
 	const char *where;    /* of the request, for errors */
 };
 
-/* NULL with `error`: a driver without rte_flow, a port out with a smaller MTU than the port in (no
- * rule asks for a length), or no memory. */
+/* NULL with `error`: a driver without rte_flow, no port that its card's switch obeys, a port out
+ * with a smaller MTU than the port in (no rule asks for a length), or no memory. */
 struct weir_offload *weir_card_offload_open(const struct weir_card_config *config,
 					    struct weir_error *error);
 

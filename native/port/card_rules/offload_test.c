@@ -152,6 +152,51 @@ a_counter_that_cannot_be_read_counts_nothing_until_it_can(void **state)
 }
 
 static void
+an_entry_whose_counter_cannot_be_read_stays_in_software(void **state)
+{
+	struct weir_offload *offload = with_a_new_card(8);
+	struct weir_chain *chain = chain_above(offload, 64);
+
+	(void)state;
+	rule_card.counts_nothing = true;
+	pass(chain, offload, 16, 1 + ELEPHANT);
+	weir_flow_cache_flush(chain->flows);
+	assert_int_equal(offload->refused[WEIR_OFFLOAD_FAILED], 1);
+	assert_int_equal(rule_card.rules + rule_card.counters, 0);
+	weir_chain_destroy(chain);
+}
+
+static void
+a_rule_that_does_not_go_takes_those_of_the_card_s_other_chains_with_it(void **state)
+{
+	struct weir_offload *offload = with_a_new_card(8), *other;
+	struct weir_chain *chain = chain_above(offload, 64), *other_chain;
+	struct weir_error error;
+
+	(void)state;
+	other = opened(8, &error);
+	assert_non_null(other);
+	other_chain = chain_above(other, 64);
+	pass(chain, offload, 16, 1 + ELEPHANT);
+	weir_flow_cache_flush(chain->flows);
+	for (unsigned int i = 0; i < 1 + ELEPHANT; i++) {
+		struct weir_batch batch = {.count = 1};
+
+		batch.packet[0] = weir_test_ipv4_packet(
+			&(struct weir_test_ipv4){.src_port = 17, .dst_port = 1});
+		weir_path_run(&other_chain->paths[0], &batch);
+		rte_pktmbuf_free(batch.packet[0]);
+	}
+	weir_flow_cache_flush(other_chain->flows);
+	assert_int_equal(rule_card.rules, 6);
+	rule_card.keeps = true;
+	weir_chain_destroy(chain);
+	assert_int_equal(rule_card.rules, 0);
+	weir_chain_destroy(other_chain); /* whose rules it does not destroy again */
+	assert_int_equal(rule_card.counters, 0);
+}
+
+static void
 a_port_out_with_a_smaller_mtu_is_refused(void **state)
 {
 	struct weir_error error;
@@ -162,6 +207,18 @@ a_port_out_with_a_smaller_mtu_is_refused(void **state)
 	assert_null(opened(8, &error));
 	assert_string_equal(error.where, "areas[0].offload");
 	assert_non_null(strstr(error.message, "1400 is less than 1500"));
+}
+
+static void
+a_port_that_the_card_s_switch_does_not_obey_is_refused(void **state)
+{
+	struct weir_error error;
+
+	(void)state;
+	new_rule_card();
+	rule_card.has_no_proxy = true;
+	assert_null(opened(8, &error));
+	assert_non_null(strstr(error.message, "no port of its card takes rules for port 90"));
 }
 
 static void
@@ -229,7 +286,11 @@ main(void)
 		cmocka_unit_test(
 			a_rule_that_does_not_go_takes_all_with_it_and_nothing_is_treated_by_what_was_revoked),
 		cmocka_unit_test(a_counter_that_cannot_be_read_counts_nothing_until_it_can),
+		cmocka_unit_test(an_entry_whose_counter_cannot_be_read_stays_in_software),
+		cmocka_unit_test(
+			a_rule_that_does_not_go_takes_those_of_the_card_s_other_chains_with_it),
 		cmocka_unit_test(a_port_out_with_a_smaller_mtu_is_refused),
+		cmocka_unit_test(a_port_that_the_card_s_switch_does_not_obey_is_refused),
 		cmocka_unit_test(a_driver_without_rules_is_refused_by_its_name),
 		cmocka_unit_test(a_driver_that_takes_other_rules_alone_leaves_all_in_software),
 	};

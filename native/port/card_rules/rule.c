@@ -27,10 +27,10 @@ static const struct rte_flow_item_udp udp_mask = {.hdr = {.src_port = 0xffff, .d
 unsigned int
 weir_card_rules_of(const struct weir_flow_entry *entry)
 {
-	if ((entry->key.protocol != IPPROTO_TCP && entry->key.protocol != IPPROTO_UDP) ||
-	    entry->ttl_decrement > WEIR_CARD_TTL_DECREMENTS_MAX)
-		return 0;
-	return entry->ttl_decrement == 0 ? 1 : WEIR_CARD_RULES_MAX;
+	const bool known = entry->key.protocol == IPPROTO_TCP || entry->key.protocol == IPPROTO_UDP;
+
+	return known && entry->ttl_decrement <= WEIR_CARD_TTL_DECREMENTS_MAX ? WEIR_CARD_RULES_MAX
+									     : 0;
 }
 
 static void
@@ -63,10 +63,8 @@ fill_pattern(struct weir_card_rule *rule, const struct weir_flow_entry *entry, u
 				      .next_proto_id = 0xff,
 				      .src_addr = UINT32_MAX,
 				      .dst_addr = UINT32_MAX};
-	if (entry->ttl_decrement != 0) {
-		rule->ip.hdr.time_to_live = ttl_blocks[number].bits;
-		rule->ip_mask.hdr.time_to_live = ttl_blocks[number].mask;
-	}
+	rule->ip.hdr.time_to_live = ttl_blocks[number].bits;
+	rule->ip_mask.hdr.time_to_live = ttl_blocks[number].mask;
 	*item++ = (struct rte_flow_item){
 		.type = RTE_FLOW_ITEM_TYPE_IPV4, .spec = &rule->ip, .mask = &rule->ip_mask};
 	if (entry->key.protocol == IPPROTO_TCP) {

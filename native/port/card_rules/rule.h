@@ -14,7 +14,7 @@
 #include "engine/flow_entry.h"
 
 /* No rule asks for a time to live above a bound; but one may ask for its highest bits. So one of an
- * entry that decrements it takes 128 and above, one 64 to 127, one 32 to 63: less goes up. */
+ * entry takes 128 and above, one 64 to 127, one 32 to 63: less goes up. */
 #define WEIR_CARD_RULES_MAX 3
 #define WEIR_CARD_TTL_DECREMENTS_MAX 4
 #define WEIR_CARD_ITEMS_MAX 6

@@ -56,8 +56,16 @@ def _between(one: Result, other: Result) -> Iterator[str]:
 
 def _other_files(one: Result, other: Result) -> list[str]:
     """Their names: each run may have had them somewhere else."""
-    was, now = ({Path(path).name: of for path, of in run.files_sha256.items()} for run in (one, other))
+    was, now = (_by_name(run) for run in (one, other))
     return sorted(name for name in was.keys() & now.keys() if was[name] != now[name])
+
+
+def _by_name(run: Result) -> dict[str, set[str]]:
+    """What those of one name have in them."""
+    found: dict[str, set[str]] = {}
+    for path, digest in run.files_sha256.items():
+        found.setdefault(Path(path).name, set()).add(digest)
+    return found
 
 
 def _other_hosts(one: Result, other: Result) -> Iterator[str]:

@@ -58,7 +58,7 @@ def _require_answer(connection: socket.socket) -> None:
         body = _read(connection, length, ends_s)
         if kind == _PING and flags & _ACK and body == _QUESTION:
             return
-    raise ConnectionError("what answers does not speak HTTP/2, as Ray does")
+    raise ConnectionError("what listens there does not answer as a server of HTTP/2 does")
 
 
 def _read(connection: socket.socket, length: int, ends_s: float) -> bytes:

@@ -66,12 +66,12 @@ def test_nobody_there_one_that_says_nothing_and_one_that_hangs_up_are_told(
 @pytest.mark.parametrize(
     ("answer", "says"),
     [
-        (b"SSH-2.0-OpenSSH_9.2p1\r\n", "does not speak HTTP/2"),
-        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "does not speak HTTP/2"),
-        (bytes((21, 3, 3, 0, 2, 2, 70)) * 9, "does not speak HTTP/2"),
+        (b"SSH-2.0-OpenSSH_9.2p1\r\n", "does not answer as a server of HTTP/2"),
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "does not answer as a server of HTTP/2"),
+        (bytes((21, 3, 3, 0, 2, 2, 70)) * 9, "does not answer as a server of HTTP/2"),
         (SETTINGS, "it closed the connection"),
-        (SETTINGS * 40, "does not speak HTTP/2"),
-        (PONG, "does not speak HTTP/2"),
+        (SETTINGS * 40, "does not answer as a server of HTTP/2"),
+        (PONG, "does not answer as a server of HTTP/2"),
     ],
     ids=["ssh", "http", "alerts", "settings alone", "settings without end", "no settings"],
 )

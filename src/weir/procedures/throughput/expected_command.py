@@ -223,7 +223,7 @@ def expected(plan: Planned, before: Sequence[float]) -> str:
     if (rate := _replayed(lab)) is not None and not before:
         return (
             f"{what}: {lab.measure.repeats} replays each, which take as long as the captured frames do, "
-            f"at {rate}{_beside()}"
+            f"at {rate}{_beside(plan)}"
         )
     shortest_s, longest_s = (share * one for one in range_s(lab, plan.compared, before))
     said = f"{what}: expected to take {span(shortest_s, longest_s)}"
@@ -235,11 +235,11 @@ def expected(plan: Planned, before: Sequence[float]) -> str:
         said += f" (until {_clock(shortest_s)} to {_clock(longest_s)})"
     if before:
         runs = "run" if len(before) == 1 else f"{len(before)} runs"
-        return f"{said}, by the last {runs} of this lab here{_beside()}"
+        return f"{said}, by the last {runs} of this lab here{_beside(plan)}"
     # A budget has room for that, too; and it takes no longer than all the rest (Campaign).
     again = min(lab.measure.revisit_s, longest_s) if plan.asked.budget_s is None else 0
     more = f"; up to {rough(again)} more for cases that the machine was in a worse state for" if again else ""
-    return f"{said}{more}{_beside()}"
+    return f"{said}{more}{_beside(plan)}"
 
 
 def _clock(ahead_s: float) -> str:
@@ -249,7 +249,15 @@ def _clock(ahead_s: float) -> str:
     return f"{then:%H:%M}" if then.date() == now.date() else f"{then:%a %H:%M}"
 
 
-def _beside() -> str:
+def _polled(plan: Planned) -> int:
+    """Cores on which loops poll: of the way that has most."""
+    every = [way.lab.cores for way in plan.compared if way.lab.cores is not None]
+    return max(
+        (len({*(one.tester or ()), *(one.functions or ()), *(one.switch or ())}) for one in every), default=0
+    )
+
+
+def _beside(plan: Planned) -> str:
     """What is known beforehand of what will make it longer: others, by the load of the last minute, and a
     quota."""
     from weir.fabric.host.quota import quota_cpus
@@ -257,10 +265,10 @@ def _beside() -> str:
 
     load, cpus = os.getloadavg()[0], len(os.sched_getaffinity(0))
     quota = quota_cpus(Tree())
-    if quota is not None and quota < cpus:
+    if quota is not None and quota < min(cpus, _polled(plan) or cpus):
         return (
             f"; several times as long, if it finds any rate, where a control group leaves it the time of "
-            f"{quota:g} of {cpus} CPUs (`weir doctor` tells how to raise its limit)"
+            f"{quota:g} CPUs for loops on {_polled(plan) or cpus} (`weir doctor` tells how to raise its limit)"
         )
     if load < BUSY:
         return ""
