@@ -268,7 +268,7 @@ def _beside(plan: Planned) -> str:
     if quota is not None and quota < min(cpus, _polled(plan) or cpus):
         return (
             f"; several times as long, if it finds any rate, where a control group leaves it the time of "
-            f"{quota:g} CPUs for loops on {_polled(plan) or cpus} (`weir doctor` tells how to raise its limit)"
+            f"{quota:g} CPUs for loops on {_polled(plan) or cpus} (`weir doctor` tells how to raise it)"
         )
     if load < BUSY:
         return ""
