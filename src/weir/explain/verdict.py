@@ -76,12 +76,12 @@ def _too_slow(one: Analysis, light: Trial) -> Verdict | None:
     ]
     if loaded.losses.decided > loaded.losses.overflowed:
         return None
+    if full:
+        return _full(loaded, max(full, key=lambda core: core.cycles), [])
     worst = next(iter(loaded.losses.overflows), None)
-    if not full and worst is not None and worst.reason == NOT_RETURNED and worst.emptied_by:
-        return _program(loaded, worst)
-    if not full:
+    if worst is None or worst.reason != NOT_RETURNED or not worst.emptied_by:
         return None
-    return _full(loaded, max(full, key=lambda core: core.cycles), [])
+    return _program(loaded, worst)
 
 
 def _overflowing(one: Analysis) -> Verdict:

@@ -74,7 +74,7 @@ def fidelity(
             f"A control group left the time of {quota:g} CPUs (its CPU quota) to loops on {polling}: the"
             " kernel stopped them for the rest."
         )
-    if len(os.sched_getaffinity(0)) <= len(placed) + len(set(topology.switch_cores) - set(placed)):
+    if len(os.sched_getaffinity(0)) <= polling:
         said.append("Every core polls: the system's own work takes time from the measurement.")
     if hypervisor():
         said.append("A virtual machine: its hypervisor may take a core away at any time.")

@@ -264,11 +264,11 @@ def _beside(plan: Planned) -> str:
     from weir.fabric.host.tree import Tree
 
     load, cpus = os.getloadavg()[0], len(os.sched_getaffinity(0))
-    quota = quota_cpus(Tree())
-    if quota is not None and quota < min(cpus, _polled(plan) or cpus):
+    quota, polled = quota_cpus(Tree()), _polled(plan) or cpus
+    if quota is not None and quota < min(cpus, polled):
         return (
             f"; several times as long, if it finds any rate, where a control group leaves it the time of "
-            f"{quota:g} CPUs for loops on {_polled(plan) or cpus} (`weir doctor` tells how to raise it)"
+            f"{quota:g} CPUs for loops on {polled} (`weir doctor` tells how to raise it)"
         )
     if load < BUSY:
         return ""

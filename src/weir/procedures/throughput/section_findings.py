@@ -18,8 +18,8 @@ def findings(result: Result) -> Iterator[str]:
     if not known:
         if rows:
             goal = rows[0].throughput.goal
-            none = f"None of {len(rows)} searches" if len(rows) > 1 else "The only search"
-            yield f"{none} for {goal} found {'a' if len(rows) > 1 else 'no'} rate."
+            one = f"The only search for {goal} found no rate."
+            yield one if len(rows) == 1 else f"None of {len(rows)} searches for {goal} found a rate."
         return
     chains = summary.compares_chains(result)
     if not chains and not summary.compares(result):
