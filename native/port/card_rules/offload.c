@@ -14,6 +14,7 @@
 
 #include "engine/flow_cache.h"
 #include "engine/outputs.h"
+#include "port/offload_places.h"
 #include "rule.h"
 
 /*
@@ -37,8 +38,7 @@ struct card_offload {
 	uint16_t out[WEIR_OUTPUTS_MAX];
 	struct card_offload *next;
 	uint32_t flows;
-	uint32_t free_count;
-	uint32_t *free_places;
+	struct weir_offload_places free_places;
 	struct card_place *places;
 	struct weir_counter seen[WEIR_OUTPUTS_MAX]; /* of all places, and of those that were */
 };
@@ -103,26 +103,17 @@ put(struct weir_offload *offload, const struct weir_flow_entry *entry,
     enum weir_offload_refusal *refusal)
 {
 	struct card_offload *card = of(offload);
-	const unsigned int output = entry->egress == WEIR_FLOW_NO_EGRESS ? 0 : entry->egress;
 	const unsigned int count = weir_card_rules_of(entry);
 	struct rte_flow_error error;
 	struct rte_flow_query_count now;
 	struct card_place *place;
+	unsigned int output;
 	uint32_t index;
-	uint16_t vlan;
 
-	*refusal = WEIR_OFFLOAD_OUTPUT;
-	if (output >= card->out_count)
-		return WEIR_OFFLOAD_NONE;
-	*refusal = WEIR_OFFLOAD_TAGGED;
-	memcpy(&vlan, &entry->key.zero[1], sizeof(vlan));
-	if (vlan != 0)
-		return WEIR_OFFLOAD_NONE;
-	*refusal = WEIR_OFFLOAD_FULL;
-	if (card->free_count == 0)
+	if (!weir_offload_places_find(&card->free_places, entry, card->out_count, &output, &index,
+				      refusal))
 		return WEIR_OFFLOAD_NONE;
 	*refusal = WEIR_OFFLOAD_FAILED;
-	index = card->free_places[card->free_count - 1];
 	place = &card->places[index];
 	rte_spinlock_lock(&lock);
 	*place = (struct card_place){.output = output};
@@ -136,7 +127,7 @@ put(struct weir_offload *offload, const struct weir_flow_entry *entry,
 	rte_spinlock_unlock(&lock);
 	if (place->counter == NULL)
 		return WEIR_OFFLOAD_NONE;
-	card->free_count--;
+	weir_offload_places_take(&card->free_places);
 	return index + 1;
 }
 
@@ -218,7 +209,7 @@ free_place(struct weir_offload *offload, uint32_t number)
 	rte_flow_action_handle_destroy(card->proxy, place->counter, &error);
 	place->counter = NULL;
 	rte_spinlock_unlock(&lock);
-	card->free_places[card->free_count++] = number - 1;
+	weir_offload_places_give(&card->free_places, number - 1);
 }
 
 static void
@@ -262,7 +253,7 @@ close_card(struct weir_offload *offload)
 		*at = card->next;
 	rte_spinlock_unlock(&lock);
 	free(card->places);
-	free(card->free_places);
+	weir_offload_places_free(&card->free_places);
 	free(card);
 }
 
@@ -336,11 +327,10 @@ weir_card_offload_open(const struct weir_card_config *config, struct weir_error 
 	if (pick_proxy(config, &proxy, error) < 0 || refuse_mtu(config, error) < 0)
 		return NULL;
 	card = calloc(1, sizeof(*card));
-	if (card != NULL) {
+	if (card != NULL)
 		card->places = calloc(config->flows, sizeof(*card->places));
-		card->free_places = calloc(config->flows, sizeof(*card->free_places));
-	}
-	if (card == NULL || card->places == NULL || card->free_places == NULL) {
+	if (card == NULL || card->places == NULL ||
+	    !weir_offload_places_make(&card->free_places, config->flows)) {
 		if (card != NULL)
 			close_card(&card->offload);
 		weir_fail(error, "no_memory", config->where, NULL, NULL, "no memory for %u entries",
@@ -353,9 +343,7 @@ weir_card_offload_open(const struct weir_card_config *config, struct weir_error 
 	card->out_count = config->out_count;
 	memcpy(card->out, config->out, config->out_count * sizeof(*card->out));
 	card->proxy = proxy;
-	card->flows = card->free_count = config->flows;
-	for (uint32_t i = 0; i < config->flows; i++)
-		card->free_places[i] = config->flows - 1 - i;
+	card->flows = config->flows;
 	rte_spinlock_lock(&lock);
 	card->next = cards;
 	cards = card;

@@ -13,6 +13,7 @@
 
 #include "engine/flow_cache.h"
 #include "engine/outputs.h"
+#include "port/offload_places.h"
 #include "redirect.skel.h"
 #include "shape.h"
 
@@ -27,8 +28,7 @@ struct xdp_offload {
 	struct weir_xdp_entry *entries; /* mapped, as `totals` */
 	struct weir_xdp_total *totals;
 	size_t entries_bytes, totals_bytes;
-	uint32_t free_count;
-	uint32_t *free_places;
+	struct weir_offload_places places;
 	struct weir_counter *taken; /* by place: what take_counts() gave */
 	uint32_t output_count;
 	uint32_t frame_bytes_max[WEIR_OUTPUTS_MAX];
@@ -74,28 +74,19 @@ put(struct weir_offload *offload, const struct weir_flow_entry *entry,
     enum weir_offload_refusal *refusal)
 {
 	struct xdp_offload *xdp = of(offload);
-	const unsigned int output = entry->egress == WEIR_FLOW_NO_EGRESS ? 0 : entry->egress;
 	const struct weir_xdp_key key = key_of(entry);
-	uint16_t vlan;
+	unsigned int output;
 	uint32_t index;
 
-	*refusal = WEIR_OFFLOAD_OUTPUT;
-	memcpy(&vlan, &entry->key.zero[1], sizeof(vlan));
-	if (output >= xdp->output_count)
+	if (!weir_offload_places_find(&xdp->places, entry, xdp->output_count, &output, &index,
+				      refusal))
 		return WEIR_OFFLOAD_NONE;
-	*refusal = WEIR_OFFLOAD_TAGGED; /* the program looks at untagged frames alone */
-	if (vlan != 0)
-		return WEIR_OFFLOAD_NONE;
-	*refusal = WEIR_OFFLOAD_FULL;
-	if (xdp->free_count == 0)
-		return WEIR_OFFLOAD_NONE;
-	index = xdp->free_places[xdp->free_count - 1];
 	fill(xdp, entry, output, &xdp->entries[index]);
 	*refusal = WEIR_OFFLOAD_FAILED;
 	if (bpf_map__update_elem(xdp->program->maps.places, &key, sizeof(key), &index,
 				 sizeof(index), BPF_NOEXIST) != 0)
 		return WEIR_OFFLOAD_NONE;
-	xdp->free_count--;
+	weir_offload_places_take(&xdp->places);
 	__atomic_store_n(&xdp->entries[index].active, 1, __ATOMIC_SEQ_CST);
 	return index + 1;
 }
@@ -138,7 +129,7 @@ free_place(struct weir_offload *offload, uint32_t place)
 
 	bpf_map__delete_elem(xdp->program->maps.places, &xdp->entries[place - 1].key,
 			     sizeof(struct weir_xdp_key), 0);
-	xdp->free_places[xdp->free_count++] = place - 1;
+	weir_offload_places_give(&xdp->places, place - 1);
 }
 
 static void
@@ -165,7 +156,7 @@ weir_xdp_program_close(struct weir_offload *offload)
 	if (xdp->totals != NULL)
 		munmap(xdp->totals, xdp->totals_bytes);
 	weir_redirect__destroy(xdp->program);
-	free(xdp->free_places);
+	weir_offload_places_free(&xdp->places);
 	free(xdp->taken);
 	free(xdp);
 }
@@ -230,12 +221,8 @@ weir_xdp_program_load(uint32_t flows, uint32_t packets_min)
 	xdp->link_fd = -1;
 	xdp->offload.kind = &kind;
 	xdp->offload.packets_min = packets_min;
-	xdp->free_places = calloc(flows, sizeof(*xdp->free_places));
 	xdp->taken = calloc(flows, sizeof(*xdp->taken));
-	for (uint32_t i = 0; xdp->free_places != NULL && i < flows; i++)
-		xdp->free_places[i] = flows - 1 - i;
-	xdp->free_count = flows;
-	if (xdp->free_places != NULL && xdp->taken != NULL && load(xdp, flows))
+	if (weir_offload_places_make(&xdp->places, flows) && xdp->taken != NULL && load(xdp, flows))
 		return &xdp->offload;
 	const int why = errno;
 
