@@ -10,16 +10,15 @@ behind, who had the core while packets were lost, or nobody.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from operator import attrgetter, itemgetter
+from dataclasses import replace
 
 from weir.base.si import US_PER_S
 from weir.explain.conclusion import Verdict, unknown
-from weir.explain.cores import FULL_SHARE, Core, CostItem, cores
+from weir.explain.cores import Core, CostItem, cores
 from weir.explain.decisions import decision, nothing_comes
 from weir.explain.evidence import busy, lost, outside_rows, share, slowed_rows
+from weir.explain.programs import not_emptied, slowest
 from weir.explain.taken_away import away_s, moment, only_while_away, taken_away
 from weir.explain.trial import (
     LOST_SHARE,
@@ -81,7 +80,7 @@ def _too_slow(one: Analysis, light: Trial) -> Verdict | None:
     worst = next(iter(loaded.losses.overflows), None)
     if worst is None or worst.reason != NOT_RETURNED or not worst.emptied_by:
         return None
-    return _program(loaded, worst)
+    return not_emptied(loaded, worst)
 
 
 def _overflowing(one: Analysis) -> Verdict:
@@ -111,7 +110,7 @@ def _overflowing(one: Analysis) -> Verdict:
     if not counted:
         return _left_in_queues(one)
     of_program = any(each.startswith(PROGRAM) for each in counted[0].emptied_by)
-    return (_program if of_program else _no_core_full)(one, counted[0])
+    return (not_emptied if of_program else _no_core_full)(one, counted[0])
 
 
 def _needed(one: Analysis, core: Core) -> float:
@@ -189,76 +188,15 @@ def _outside_says(one: Analysis, core: Core, part: CostItem, overflows: str) -> 
     return f"Core {core.number} is full{overflows}; {most} go to {path}{full}."
 
 
-@dataclass(frozen=True)
-class _Program:
-    """One of the user's. How much of a core it had says little: one that polls takes all of it."""
-
-    name: str
-    title: str
-    core: int | None
-    share: float
-    evidence: tuple[Evidence, ...]
-
-    @property
-    def known_as(self) -> str:
-        return f"{self.title} ({self.name})"
-
-    @property
-    def had(self) -> str:
-        return f"has core {self.core} for {self.share:.0%} of the time"
-
-
-def _program_of(one: Analysis, name: str) -> _Program:
-    nodes = one.topology.functions() if one.topology is not None else ()
-    title = next((node.nf for node in nodes if f"{PROGRAM}{node.name}" == name), None) or "a program"
-    threads = [area for area in one.trial.areas if area.name.split(".")[0] == name]
-    available = one.trial.duration_s * one.hz
-    evidence = [
-        share(f"{area.name} on core {area.core}", min(1.0, area.own_cycles / available), "by CPU time")
-        for area in threads
-    ]
-    cycles = sum(area.own_cycles for area in threads)
-    if cycles and one.trial.delivered:
-        note = "by CPU time, idle polls among it: at most"
-        per_packet = cycles / one.trial.delivered
-        evidence.append(Evidence(what=name, value=per_packet, unit="cycles/packet", note=note))
-    by_core = Counter[int]()
-    for area in threads:
-        by_core[area.core] += area.own_cycles
-    core, most = max(by_core.items(), key=itemgetter(1), default=(None, 0))
-    return _Program(name, title, core, min(1.0, most / available), tuple(evidence))
-
-
-def _program(one: Analysis, worst: Overflow) -> Verdict:
-    """It empties a queue that overflows, or does not return what it was given."""
-    found = _program_of(one, worst.emptied_by[0])
-    if worst.reason != NOT_RETURNED:
-        says = f"{worst.queue} overflows, and {found.known_as} should empty it: it is too slow, or away."
-    else:
-        part = f"{worst.packets / one.trial.offered:.2%} of what was offered"
-        says = f"{found.known_as} does not return {worst.packets:,} packets, {part}"
-        if found.core is None:
-            says += "; how busy it was is not in this result."
-        elif found.share >= FULL_SHARE:
-            says += f", and {found.had}: it is too slow, or drops them by itself."
-        else:
-            says += f", though it {found.had} only: it drops them by itself, or in queues of its own."
-    limit = Limit(kind="program", name=found.name, core=found.core, sentence=says)
-    return Verdict(limit, (*lost(one, [worst]), *found.evidence, *busy(one)))
-
-
 def _left_in_queues(one: Analysis) -> Verdict:
     """Nothing overflowed: queues grew until the end."""
     full = [core for core in one.cores if core.full and core.parts]
     if full and one.trial.backlog:
         return _full(one, max(full, key=lambda core: core.cycles), [])
     left = f"{one.trial.backlog:,} packets were left in queues at its end"
-    names = {area.name.split(".")[0] for area in one.trial.areas if area.name.startswith(PROGRAM)}
-    slowest = max((_program_of(one, name) for name in names), key=attrgetter("share"), default=None)
-    if one.trial.backlog and slowest is not None and slowest.share >= FULL_SHARE:
-        says = f"{left}, and {slowest.known_as} {slowest.had}: it is too slow."
-        limit = Limit(kind="program", name=slowest.name, core=slowest.core, sentence=says)
-        return Verdict(limit, (*slowest.evidence, *busy(one)))
+    slow = slowest(one, left) if one.trial.backlog else None
+    if slow is not None:
+        return slow
     if one.trial.backlog:
         return unknown(f"{left}, and no core is full.")
     return unknown("packets were lost where no queue of the chain says so.")
