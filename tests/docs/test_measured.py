@@ -64,7 +64,7 @@ def test_rates_keep_their_flags_and_the_run_its_own_warnings() -> None:
         "- Out of time (L): ovs PVP, frame 64 (0.100 to 0.250 Mpps).",
         "ovs-dpdk PVP, frame 64 (1.40 times slower and 4.60 times slower to pass data to each other).",
         "- Disturbed (D), share of the time that was left out: ovs-dpdk PVP, frame 64 (56%).",
-        "ovs-dpdk PVP, frame 64 (1.200 Mpps, a trial carried 2.400).",
+        "ovs-dpdk PVP, frame 64 (1.200 Mpps, a trial carried 2.400 Mpps).",
     ):
         assert said in text, said
     assert max(len(line) for line in lines if not line.startswith("|")) <= measured.WIDTH

@@ -303,7 +303,7 @@ def test_a_short_report_has_a_sentence_a_kind() -> None:
         "slower and 4.60 times slower to pass data to each other).",
         "Disturbed (D), share of the time that was left out: ovs-dpdk PVP, frame 64 (56%).",
         "Contradicted by a valid trial of the same case: ovs-dpdk PVP, frame 64 (1.200 Mpps, a trial carried "
-        "2.400).",
+        "2.400 Mpps).",
     ]
     assert doubts.grouped(disturbed(), "PDR") == []
 

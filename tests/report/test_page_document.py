@@ -187,7 +187,7 @@ def test_without_scripts_empty_plots_say_why() -> None:
     page = report.render(result(), "html")
     for plots in ("loss-plots", "latency-plots"):
         after = page.partition(f'id="{plots}"')[2]
-        assert after.startswith("></div><noscript>")
+        assert after.startswith(' data-unit="Mpps"></div><noscript>')
 
 
 def test_many_remarks_of_one_kind_are_folded_so_that_the_numbers_come_first() -> None:

@@ -12,6 +12,7 @@ from typing import Self
 from rich.console import Console
 from rich.status import Status
 
+from weir.base.packet_rate import unit_of
 from weir.lab.frames import frame_label
 from weir.measure.one_case import Event, GoalFound, PhaseStarted, TrialFinished
 from weir.report import rates
@@ -98,13 +99,14 @@ class Progress:
         self._case_trials = self._invalid = 0
         self._last_s = self._clock()
         rates_found = [one for one in case.throughput if one.load_pps]
-        each = " Mpps" if len(rates_found) < len(case.throughput) else ""
+        unit = unit_of(rates.greatest_pps(rates_found))
+        each = f" {unit.label}" if len(rates_found) < len(case.throughput) else ""
         found = ", ".join(
-            f"{one.goal} {rates.bounded_mpps(one, ' to ')}{each}"
+            f"{one.goal} {rates.bounded_mpps(one, ' to ', unit)}{each}"
             if one.load_pps
             else f"{one.goal} {one.status}"
             for one in case.throughput
-        ) + ("" if each or not rates_found else " Mpps")
+        ) + ("" if each or not rates_found else f" {unit.label}")
         place = self._place(self._finished)
         before = f"[{place}] " if place and case.problem != INTERRUPTED else ""
         because = "" if rates_found else _because(case)

@@ -137,7 +137,7 @@ def _rate(of: Throughput) -> str:
     """As the report's table has it: "≥9.407 Mpps T"."""
     from weir.report import rates
 
-    said = "irregular" if of.load_pps is None else f"{rates.bounded_mpps(of)} Mpps"
+    said = "irregular" if of.load_pps is None else rates.bounded(of)
     return f"{said} {rates.flags(of)}".rstrip()
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 
+from weir.base import packet_rate
 from weir.base.node import Node
 from weir.base.topology import Topology
 from weir.explain.conclusion import Verdict
@@ -186,6 +187,6 @@ def _core(one: Analysis, core: Core, other: Core) -> Second:
         share_of_limit=share,
         sentence=(
             f"Core {other.number}, most of it {name}, spends {share:.0%} as many cycles on a packet: alone "
-            f"it would carry {one.hz / other.cycles / 1e6:.3f} Mpps or a little more."
+            f"it would carry {packet_rate.said(one.hz / other.cycles)} or a little more."
         ),
     )

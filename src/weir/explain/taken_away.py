@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from weir.base import packet_rate
 from weir.base.si import MS_PER_S, US_PER_S
 from weir.explain.cores import others_s, waited_share, without_loop
 from weir.explain.evidence import busy, lost, share
@@ -65,7 +66,7 @@ def only_while_away(one: Analysis) -> tuple[Limit, tuple[Evidence, ...]]:
     slowed_us = max((_had(trial, each.number).get(SLOWED, Had()).us for each in one.cores), default=0.0)
     if core is None or away_s(trial, core) * US_PER_S <= slowed_us:
         says = (
-            f"Nothing yet: all that counts of {one.offered_pps / 1e6:.3f} Mpps was carried; "
+            f"Nothing yet: all that counts of {packet_rate.said(one.offered_pps)} was carried; "
             f"{trial.offered - trial.delivered:,} packets were lost in time that does not count."
         )
         return Limit(kind="nothing", name="nothing", sentence=says), (*lost(one, queues), *busy(one))

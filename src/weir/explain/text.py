@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console
 from rich.text import Text
 
+from weir.base import packet_rate
 from weir.lab.frames import frame_label
 from weir.results.explanation import Advice, AreaFigures, CaseExplanation, Evidence, Explanation
 
@@ -42,7 +43,8 @@ def _brief(case: CaseExplanation) -> Iterator[Text]:
 def _whole(case: CaseExplanation) -> Iterator[Text]:
     yield Text(_title(case), style="bold")
     if case.carried_pps is not None and case.offered_pps is not None:
-        rates = f"carried {case.carried_pps / 1e6:.3f} of {case.offered_pps / 1e6:.3f} Mpps offered"
+        unit = packet_rate.unit_of((case.offered_pps,))
+        rates = f"carried {unit.text(case.carried_pps)} of {packet_rate.said(case.offered_pps)} offered"
         yield Text(f"{rates} in a trial of purpose {case.purpose}", style="dim")
     for because in case.not_used:
         yield from _wrapped(f"not used: {because}", "", _INDENT)
@@ -113,7 +115,7 @@ def _value(row: Evidence) -> str:
         case "share":
             return f"{row.value:.0%}"
         case "pps":
-            return f"{row.value / 1e6:.3f} Mpps"
+            return packet_rate.said(row.value)
         case "bit/s":
             return f"{row.value / 1e9:.3f} Gbit/s"
         case "us":

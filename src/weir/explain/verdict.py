@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from weir.base import packet_rate
 from weir.base.si import US_PER_S
 from weir.explain.conclusion import Verdict, unknown
 from weir.explain.cores import Core, CostItem, cores
@@ -149,7 +150,7 @@ def _full(one: Analysis, core: Core, ahead: Sequence[Overflow]) -> Verdict:
             what=f"core {core.number} by its cycles",
             value=one.hz / core.cycles,
             unit="pps",
-            note=f"f / {core.cycles:.0f} cycles; carried {one.carried_pps / 1e6:.3f} Mpps",
+            note=f"f / {core.cycles:.0f} cycles; carried {packet_rate.said(one.carried_pps)}",
         ),
     )
     if part.kind in ("switch", "kernel"):
@@ -274,9 +275,8 @@ def _without_loss(one: Analysis) -> Verdict:
         says = "All was carried, and the tester itself can hardly offer more."
         ceiling = Evidence(what="tester alone", value=alone.max_pps, unit="pps", note="in loopback")
         return Verdict(Limit(kind="tester", name="tester", sentence=says), (ceiling, *busy(one)))
-    says = (
-        f"Nothing yet: all of {one.offered_pps / 1e6:.3f} Mpps was carried, the highest load with a ledger."
-    )
+    all_of = packet_rate.said(one.offered_pps)
+    says = f"Nothing yet: all of {all_of} was carried, the highest load with a ledger."
     return Verdict(Limit(kind="nothing", name="nothing", sentence=says), busy(one))
 
 

@@ -149,7 +149,7 @@ def _of(found: Throughput, case: Case) -> Iterator[tuple[Kind, str, str]]:
         return
     ends = rates.interval_pps(found)
     if ends is not None:
-        between = f"{' to '.join(map(numbers.mpps, ends))} Mpps"
+        between = rates.said(found, " to ")
         yield "L", f"out of time: {between}{'. ' if found.why else ''}{found.why or ''}", between
     elif found.why is not None:
         yield "note", f"found: {found.why}", found.why.rstrip(".")
@@ -161,25 +161,23 @@ def _of(found: Throughput, case: Case) -> Iterator[tuple[Kind, str, str]]:
         yield "D", f"found, but {share} of the time of the trials that bound it was left out", share
     if rates.alone(found):
         others = [one for one in found.rounds if one.load_pps != found.load_pps]
-        said = ", ".join(
-            f"{numbers.mpps(one.load_pps)} Mpps {rates.worse_state(one)}".rstrip() for one in others
-        )
+        said = ", ".join(f"{numbers.rate(one.load_pps)} {rates.worse_state(one)}".rstrip() for one in others)
         few = f"another round: {said}" if said else "the others found none"
         yield "R", f"found, but by one of {found.searches} searches alone ({few})", few
     if case.ceiling is not None and case.ceiling.refuted_by(found.load_pps):
-        alone = numbers.mpps(case.ceiling.max_pps)
+        alone = numbers.rate(case.ceiling.max_pps)
         yield (
             "note",
-            f"found above the {alone} Mpps that the tester did alone: that was measured too low on a "
+            f"found above the {alone} that the tester did alone: that was measured too low on a "
             "disturbed machine, and T says nothing of this rate",
-            f"{rates.mpps(found)} Mpps, above the tester's own {alone}",
+            f"{rates.said(found)}, above the tester's own {alone}",
         )
     if found.unsteady:
         yield (
             "U",
             "found, but just above it packets were lost in pauses of milliseconds, or far more than that "
             "load is too much: the system or the machine changed its speed",
-            f"{rates.mpps(found)} Mpps",
+            rates.said(found),
         )
     lost = found.loss_ratio
     if lost is not None and lost > found.goal_loss_ratio + UNCONFIRMED_LOSS:
@@ -191,21 +189,21 @@ def _of(found: Throughput, case: Case) -> Iterator[tuple[Kind, str, str]]:
         )
     best, most_pps = carried(case), contradicted_pps(found, case)
     if best is not None and most_pps is not None:
-        mpps, most = rates.mpps(found), numbers.mpps(most_pps)
+        rate, most = rates.said(found), numbers.rate(most_pps)
         yield (
             "contradicted",
-            f"found at {mpps} Mpps, but a valid trial carried {most} Mpps without loss ({_how(best)})",
-            f"{mpps} Mpps, a trial carried {most}",
+            f"found at {rate}, but a valid trial carried {most} without loss ({_how(best)})",
+            f"{rate}, a trial carried {most}",
         )
 
     worst = lost_below(found, case)
     if worst is not None:
-        mpps, less = rates.mpps(found), numbers.mpps(worst.intended_load_pps)
+        rate, less = rates.said(found), numbers.rate(worst.intended_load_pps)
         share = numbers.share(worst.counted_loss_ratio)
         yield (
             "contradicted",
-            f"found at {mpps} Mpps, but a valid trial lost {share} of {less} Mpps ({_how(worst)})",
-            f"{mpps} Mpps, a trial lost {share} of {less}",
+            f"found at {rate}, but a valid trial lost {share} of {less} ({_how(worst)})",
+            f"{rate}, a trial lost {share} of {less}",
         )
 
 

@@ -5,23 +5,30 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+from weir.base import packet_rate
+from weir.base.packet_rate import MPPS, RateUnit, significant
+
 NONE = "–"
 ARROWS = {"left-to-right": "→", "right-to-left": "←"}
 """By direction."""
 
 
-def mpps(pps: float | None) -> str:
-    """ "2.113": millions of packets a second, four significant digits and at least one decimal place."""
-    if pps is None:
-        return NONE
-    return _significant(pps / 1e6)
+def mpps(pps: float | None, unit: RateUnit = MPPS) -> str:
+    """ "2.113": millions of packets a second, or what the unit says; four significant digits and at least one
+    decimal place."""
+    return NONE if pps is None else unit.text(pps)
+
+
+def rate(pps: float | None) -> str:
+    """ "2.113 Mpps", "21.30 kpps": with the unit that suits it."""
+    return NONE if pps is None else packet_rate.said(pps)
 
 
 def gbps(bps: float | None) -> str:
     """ "1.353": Gbit/s, likewise."""
     if bps is None:
         return NONE
-    return _significant(bps / 1e9)
+    return significant(bps / 1e9)
 
 
 def times(ratio: float | None) -> str:
@@ -33,11 +40,11 @@ def times(ratio: float | None) -> str:
     return f"{ratio:.1f}" if ratio >= 10 else f"{ratio:.2f}"
 
 
-def span_mpps(low_pps: float | None, high_pps: float | None) -> str:
-    """ "2.05–2.17" in Mpps."""
+def span_mpps(low_pps: float | None, high_pps: float | None, unit: RateUnit = MPPS) -> str:
+    """ "2.05–2.17" in Mpps, or in the unit."""
     if low_pps is None or high_pps is None:
         return NONE
-    return f"{mpps(low_pps)}–{mpps(high_pps)}"
+    return f"{unit.text(low_pps)}–{unit.text(high_pps)}"
 
 
 def around(distance: float | None) -> str:
@@ -113,18 +120,3 @@ def seconds(value: float) -> str:
     if minutes < 60:
         return f"{minutes} min {rest} s"
     return f"{minutes // 60} h {minutes % 60} min"
-
-
-def _significant(value: float) -> str:
-    if value >= 1000:
-        return f"{value:.0f}"
-    if value >= 100:
-        return f"{value:.1f}"
-    if value >= 10:
-        return f"{value:.2f}"
-    decimals = next((digits for least, digits in _SMALL.items() if 0 < abs(value) < least), 3)
-    return f"{value:.{decimals}f}"
-
-
-_SMALL = {1e-2: 5, 1e-1: 4}
-"""Decimal places of less than these: three significant digits."""

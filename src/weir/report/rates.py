@@ -10,11 +10,12 @@ reason.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
+from weir.base.packet_rate import MPPS, RateUnit, unit_of
 from weir.report import numbers
 from weir.results.result import RoundRate, Throughput
 
@@ -58,18 +59,37 @@ def single_pps(found: Throughput | None) -> float | None:
     return None if found is None or found.out_of_time else found.load_pps
 
 
-def mpps(found: Throughput | None, between: str = "–") -> str:
-    """ "2.113", or of an interval "2.113–3.051" in Mpps."""
+def mpps(found: Throughput | None, between: str = "–", unit: RateUnit = MPPS) -> str:
+    """ "2.113", or of an interval "2.113–3.051" in Mpps, or in the unit."""
     ends = interval_pps(found) if found is not None else None
     if ends is None:
-        return numbers.mpps(single_pps(found))
-    return between.join(map(numbers.mpps, ends))
+        return numbers.mpps(single_pps(found), unit)
+    return between.join(map(unit.text, ends))
 
 
-def bounded_mpps(found: Throughput | None, between: str = "–") -> str:
+def bounded_mpps(found: Throughput | None, between: str = "–", unit: RateUnit = MPPS) -> str:
     """Likewise with its sign where the tester bounds it: "≥2.113"."""
     bound = found is not None and found.tester_bound and interval_pps(found) is None and found.load_pps
-    return (SIGNS[">="] if bound else "") + mpps(found, between)
+    return (SIGNS[">="] if bound else "") + mpps(found, between, unit)
+
+
+def said(found: Throughput, between: str = "–") -> str:
+    """ "2.113 Mpps", "21.30–24.10 kpps": with the unit that suits it."""
+    unit = unit_of(greatest_pps([found]))
+    return f"{mpps(found, between, unit)} {unit.label}"
+
+
+def bounded(found: Throughput, between: str = "–") -> str:
+    """Likewise with its sign."""
+    unit = unit_of(greatest_pps([found]))
+    return f"{bounded_mpps(found, between, unit)} {unit.label}"
+
+
+def greatest_pps(rates: Iterable[Throughput]) -> Iterator[float]:
+    """Of each that was found, for the unit in which all are said."""
+    for one in rates:
+        if one.load_pps is not None:
+            yield max(interval_pps(one) or (one.load_pps,))
 
 
 def gbps(found: Throughput | None, between: str = "–") -> str:
@@ -81,11 +101,11 @@ def gbps(found: Throughput | None, between: str = "–") -> str:
     return between.join(numbers.gbps(end * bits) for end in ends)
 
 
-def span_mpps(found: Throughput | None) -> str:
+def span_mpps(found: Throughput | None, unit: RateUnit = MPPS) -> str:
     """Lowest and highest repeat; nothing of an interval, which has them in it."""
     if found is None or found.out_of_time:
         return numbers.NONE
-    return numbers.span_mpps(found.load_min_pps, found.load_max_pps)
+    return numbers.span_mpps(found.load_min_pps, found.load_max_pps, unit)
 
 
 def spread(found: Throughput) -> float | None:

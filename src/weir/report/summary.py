@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from weir.base.packet_rate import RateUnit, unit_of
 from weir.lab.frames import frame_label
 from weir.report import numbers, rates
 from weir.report.rates import ITSELF, NoRatio, Ratio, compared
@@ -94,6 +95,16 @@ def goals(result: Result) -> list[str]:
     """Names of the search goals, strictest first as the lab gives them."""
     found = (t.goal for _, case in result.cases() for t in case.throughput)
     return list(dict.fromkeys(found))
+
+
+def rate_unit(result: Result) -> RateUnit:
+    """In which a run's throughputs are, side by side."""
+    return unit_of(rates.greatest_pps(found for _, case in result.cases() for found in case.throughput))
+
+
+def curve_unit(result: Result) -> RateUnit:
+    """Likewise its trials at given loads."""
+    return unit_of(trial.intended_load_pps for _, case in result.cases() for trial in case.curve)
 
 
 def rows(result: Result) -> Iterator[Row]:

@@ -92,9 +92,9 @@ def said(found: Progress, started_at: str) -> dict[str, object]:
     if found.newest:
         facts.append(("now", _case(found.newest[0])))
     if found.without_loss_pps is not None:
-        facts.append(("highest load without loss", f"{numbers.mpps(found.without_loss_pps)} Mpps"))
+        facts.append(("highest load without loss", numbers.rate(found.without_loss_pps)))
     if found.with_loss_pps is not None:
-        facts.append(("lowest above it with loss", f"{numbers.mpps(found.with_loss_pps)} Mpps"))
+        facts.append(("lowest above it with loss", numbers.rate(found.with_loss_pps)))
     if found.usual_s is not None:
         facts.append(("runs of this lab take", numbers.seconds(found.usual_s)))
         with suppress(ValueError):

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from weir.base import packet_rate
 from weir.base.words import counted
 from weir.planning.kernel_vnf.configuration import Configuration
 from weir.planning.kernel_vnf.ranking import Prediction, at_scale
@@ -75,7 +76,7 @@ def verdict(
 
 
 def _for_rate(best: Prediction, others: Sequence[Prediction], rate_pps: float, basis: Basis) -> str:
-    required = f"{rate_pps / 1e6:.3f} Mpps"
+    required = packet_rate.said(rate_pps)
     if not best.meets(rate_pps):
         full = "the link" if best.throughput.limited_by == "link" else "the processor"
         nearest = f"{_name(best)} comes nearest with {_mpps(best)}"
@@ -155,4 +156,4 @@ def _name(one: Prediction) -> str:
 
 
 def _mpps(one: Prediction) -> str:
-    return f"{one.throughput.pps / 1e6:.3f} Mpps"
+    return packet_rate.said(one.throughput.pps)

@@ -135,7 +135,7 @@ def _other_winner(ranked: Sequence[Prediction], asked: Question, rate_pps: float
     if best.configuration.name != ranked[0].configuration.name:
         yield (
             f"The published tables disagree: with --parameters {other}, {best.configuration.name} comes "
-            f"first, with {numbers.mpps(best.throughput.pps)} Mpps."
+            f"first, with {numbers.rate(best.throughput.pps)}."
         )
 
 

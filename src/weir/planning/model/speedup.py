@@ -23,6 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import least_squares
 
+from weir.base import packet_rate
+
 RESAMPLES = 200
 LEVEL = 0.95
 
@@ -211,21 +213,19 @@ def sentences(fit: Fit) -> list[str]:
         "a packet (offloads, better algorithms, the fast path) lowers it, and raises the reference rate."
     )
     if fit.reference_given:
-        said.append(f"One core without parallel overhead: {fit.reference_pps / 1e6:.3f} Mpps, given.")
+        said.append(f"One core without parallel overhead: {packet_rate.said(fit.reference_pps)}, given.")
     else:
         interval = fit.intervals["reference_pps"]
         said.append(
-            f"One core without parallel overhead: {fit.reference_pps / 1e6:.3f} Mpps "
+            f"One core without parallel overhead: {packet_rate.said(fit.reference_pps)} "
             f"({interval.low / 1e6:.3f} to {interval.high / 1e6:.3f}), fitted. f_s cannot be told apart from "
             "it: give --reference-pps, as `weir lean` predicts it."
         )
     if fit.best_cores is None:
         said.append("The rate grows with every further core.")
     else:
-        peak = fit.reference_pps * speedup(fit.best_cores, fit.factors)
-        said.append(
-            f"Most at {fit.best_cores} cores: {peak / 1e6:.3f} Mpps; further cores cost more than they give."
-        )
+        peak = packet_rate.said(fit.reference_pps * speedup(fit.best_cores, fit.factors))
+        said.append(f"Most at {fit.best_cores} cores: {peak}; further cores cost more than they give.")
     return said
 
 

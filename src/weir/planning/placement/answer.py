@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 
+from weir.base.packet_rate import said as rate_text
 from weir.base.words import counted
 from weir.lab.execution import TESTER_KINDS
 from weir.plan.core_pool import sharing
@@ -153,7 +154,7 @@ def _why(search: Search, found: Ranking) -> Iterator[str]:
         yield f"The rate is carried, but not within the delay: the shortest P99 is {best.p99_us:.3g} µs."
     else:
         yield (
-            f"Nothing carries it: the best has {_mpps(best.low_pps)} at the lower bound, "
+            f"Nothing carries it: the best has {rate_text(best.low_pps)} at the lower bound, "
             f"{best.low_pps / rate_pps:.0%} of what is asked."
         )
         yield from _missing(search, best)
@@ -169,7 +170,7 @@ def _chosen(search: Search, found: Ranking, best: Predicted) -> Iterator[str]:
         nearest = max(fewer, key=lambda one: one.low_pps)
         yield (
             f"No placement on fewer cores carries it: {_how(search, nearest)} on {nearest.cores} has "
-            f"{_mpps(nearest.low_pps)} at the lower bound."
+            f"{rate_text(nearest.low_pps)} at the lower bound."
         )
     elif best.cores > 1:
         yield f"Fewer than {best.cores} cores are impossible here."
@@ -199,7 +200,3 @@ def _missing(search: Search, best: Predicted) -> Iterator[str]:
 
 def _how(search: Search, one: Predicted) -> str:
     return "; ".join(function.text() for function in _functions(search, one))
-
-
-def _mpps(pps: float) -> str:
-    return f"{pps / 1e6:.3f} Mpps"

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from weir import plan
+from weir.base import packet_rate
 from weir.lab import Chain, Lab
 from weir.lab.execution import Execution
 from weir.plan.execution import execution
@@ -81,7 +82,7 @@ def _delay(
     if one.switched():
         return None, (f"No delay at {load}: what waits in a switch is not in the model.",)
     if rate_pps >= carried_pps:
-        return None, (f"No delay at {load}: it carries {carried_pps / 1e6:.3f} Mpps.",)
+        return None, (f"No delay at {load}: it carries {packet_rate.said(carried_pps)}.",)
     found = execution_delay(model, one, rate_pps / sets, lab.traffic.arrivals)
     return _document(found), (
         f"Delays at {load}, {lab.traffic.pacing} pacing, are of queues and bursts: what the host takes away "

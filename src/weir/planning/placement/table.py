@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from weir.base import packet_rate
 from weir.base.cores import cpus_text
 from weir.base.words import counted
 from weir.report.columns import table
@@ -22,7 +23,7 @@ def heading(plan: LabPlan) -> str:
     """What was asked and what came of it, in one sentence."""
     asked, best = plan.asked, plan.best
     frames = ", ".join(one if ":" in one else f"{one} B" for one in asked.frames)
-    required = "as much as possible" if asked.rate_pps is None else f"{_mpps(asked.rate_pps)} Mpps"
+    required = "as much as possible" if asked.rate_pps is None else packet_rate.said(asked.rate_pps)
     within = "" if asked.latency_us is None else f" within {asked.latency_us:g} µs"
     link = "" if asked.link_bps is None else f", links of {asked.link_bps / 1e9:g} Gbit/s"
     said = f"{plan.lab} {plan.chain}: {required} of {frames}{within}, {asked.flows:,} flows{link}: "

@@ -185,7 +185,7 @@ def by_load(result: Result) -> Markup | None:
         tag("h3", "Latency by load"),
         tag("p", "Past the throughput it shows how long queues are.", class_="dim"),
         tag("div", class_="controls", id="latency-controls"),
-        tag("div", class_="rows", id="latency-plots"),
+        tag("div", class_="rows", id="latency-plots", data_unit=summary.curve_unit(result).label),
         needs_script("These plots"),
     )
 

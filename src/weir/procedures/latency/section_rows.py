@@ -254,7 +254,7 @@ def _value(value: float | None, unit: str) -> str:
     if unit == "us":
         return numbers.us(value)
     if unit == "pps":
-        return f"{numbers.mpps(value)} Mpps" if value is not None else numbers.NONE
+        return numbers.rate(value)
     return numbers.share(value)
 
 

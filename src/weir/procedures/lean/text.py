@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from weir.base import packet_rate
 from weir.base.si import NS_PER_S
 from weir.report.columns import table
 from weir.results.lean import (
@@ -36,9 +37,11 @@ def _predicted(result: LeanResult) -> str:
     if result.later.chain.packets_out == 0:
         return "predicted: nothing, since no packet left the chain"
     prediction, cycles = result.prediction, result.later.chain.cycles_per_packet
-    most, least = (prediction.pps * cycles.median / one / 1e6 for one in (cycles.min, cycles.max))
+    most, least = (prediction.pps * cycles.median / one for one in (cycles.min, cycles.max))
+    unit = packet_rate.unit_of((prediction.pps,))
+    repeats = f"{unit.text(least)} to {unit.text(most)} by single repeats"
     return (
-        f"predicted: {prediction.pps / 1e6:.2f} Mpps ({least:.2f} to {most:.2f} by single repeats) = "
+        f"predicted: {packet_rate.said(prediction.pps)} ({repeats}) = "
         f"{prediction.frequency_hz / 1e9:.2f} GHz x CUR "
         f"{prediction.cur:g} / {cycles.median:.1f} cycles, of known flows"
     )
@@ -185,8 +188,9 @@ def render_outside(result: OutsideLean) -> str:
 def _outside_lines(result: OutsideLean) -> Iterator[str]:
     named = ", ".join(f"{one.node} ({one.title}, {one.kind})" for one in result.functions)
     yield f"CPU time of {result.chain} under {result.technology}: {named}"
+    load = packet_rate.said(result.load_pps)
     yield (
-        f"{result.load_pps / 1e6:.3f} Mpps of frame {result.frame}, both directions; {result.repeats} trials "
+        f"{load} of frame {result.frame}, both directions; {result.repeats} trials "
         f"of {result.duration_s:g} s, each behind one at next to no load; {result.fingerprint.cpu}"
     )
     yield ""

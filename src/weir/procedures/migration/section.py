@@ -57,7 +57,7 @@ def facts(row: MigrationRow) -> Iterator[tuple[str, str]]:
     yield "migration", one.status + (f": {one.why}" if one.why else "")
     if one.phases:
         yield "primaries", "carried the traffic again" if one.restored else "did not come back"
-    yield "load", f"{numbers.mpps(one.load_pps)} Mpps ({one.load}), frame {row.case.frame}"
+    yield "load", f"{numbers.rate(one.load_pps)} ({one.load}), frame {row.case.frame}"
     trial = next((each for each in row.case.trials if each.purpose == "migration"), None)
     if trial is not None:
         lost = trial.offered - trial.delivered

@@ -12,6 +12,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from weir.base.packet_rate import unit_of
 from weir.lab.frames import frame_label
 from weir.procedures.soak import section_rows
 from weir.procedures.soak.section_rows import SoakRow
@@ -168,7 +169,7 @@ def _one(row: SoakRow, index: int) -> Markup:
         tag("h3", title),
         tag("dl", facts, class_="facts"),
         sentences(section_rows.remarks(row), "plain why"),
-        tag("div", class_="rows soak-plots", data_soak=index),
+        tag("div", class_="rows soak-plots", data_soak=index, data_unit=unit_of((row.soak.load_pps,)).label),
         tag("ul", class_="keys soak-keys"),
         needs_script("These plots"),
         *(

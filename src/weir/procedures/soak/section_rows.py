@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from weir.base.packet_rate import unit_of
 from weir.base.si import US_PER_S
 from weir.report import numbers, summary
 from weir.results.result import Case, Result, Setup
@@ -64,12 +65,13 @@ def greatest_us(interval: SoakInterval) -> float | None:
 def load_text(soak: Soak) -> str:
     """ "1.500 Mpps (50% PDR)", "0 to 1.500 Mpps (a schedule of 3 loads, again every 20 min 00 s)"."""
     if not soak.schedule:
-        return f"{numbers.mpps(soak.load_pps)} Mpps ({soak.load})"
+        return f"{numbers.rate(soak.load_pps)} ({soak.load})"
     least_pps = min(step.load_pps for step in soak.schedule)
-    least = numbers.mpps(least_pps) if least_pps else "0"
+    unit = unit_of((soak.load_pps,))
+    least = unit.text(least_pps) if least_pps else "0"
     round_s = sum(step.duration_s for step in soak.schedule)
     return (
-        f"{least} to {numbers.mpps(soak.load_pps)} Mpps (a schedule of {len(soak.schedule)} loads,"
+        f"{least} to {unit.text(soak.load_pps)} {unit.label} (a schedule of {len(soak.schedule)} loads,"
         f" again every {_long(round_s)})"
     )
 
@@ -89,7 +91,7 @@ def sent_pps(soak: Soak) -> float | None:
 def facts(soak: Soak) -> Iterator[tuple[str, str]]:
     """Name and value, most important first."""
     short = sent_pps(soak)
-    less = f"; {numbers.mpps(short)} Mpps were sent" if short else ""
+    less = f"; {numbers.rate(short)} were sent" if short else ""
     yield "load", f"{load_text(soak)}{less}"
     yield "under load", _under_load(soak)
     counts = f"{numbers.count(soak.offered)} offered, {numbers.count(soak.delivered)} delivered"
@@ -184,7 +186,7 @@ def findings(result: Result) -> Iterator[str]:
         whole = f"of {_long(soak.duration_s)} " if soak.measured_s < soak.duration_s - soak.interval_s else ""
         short = sent_pps(soak)
         load = load_text(soak).split(" (")[0]
-        had = f"{numbers.mpps(short)} of the {load} asked for" if short else load
+        had = f"{numbers.rate(short)} of the {load} asked for" if short else load
         said = (
             f"{row.setup.name} {row.setup.chain} had {had} for "
             f"{_long(soak.measured_s)} {whole}at {summary.sizes(row.case.frame)}: {lost_text(soak.lost)} of "

@@ -76,7 +76,8 @@ def csv(result: Result) -> CsvTable:
 def plain_tables(result: Result) -> Iterator[PlainTable]:
     """One a chain: a row for each frame size, technology and goal."""
     ratios = summary.compares(result)
-    head = ("frame", summary.way_title(result).lower(), "goal", "flags", "Mpps", "min–max", "Gbit/s")
+    unit = summary.rate_unit(result).label
+    head = ("frame", summary.way_title(result).lower(), "goal", "flags", unit, "min–max", "Gbit/s")
     for chain in summary.chains(result):
         lines = []
         for frame in summary.frames(result, chain):
@@ -96,8 +97,9 @@ def _plain(result: Result, setup: Setup, case: Case, goal: str, *, ratios: bool)
     rows = (row for row in summary.rows(result) if row.case is case and row.throughput.goal == goal)
     row = next(rows, None)
     found = row.throughput if row is not None else None
+    unit = summary.rate_unit(result)
     cells = [frame_label(case.frame), setup.name, goal, legend.flags_of(row, case)]
-    cells += [rates.mpps(found), rates.span_mpps(found), rates.gbps(found)]
+    cells += [rates.mpps(found, unit=unit), rates.span_mpps(found, unit), rates.gbps(found)]
     if ratios:
         cells += [row.ratio_text, row.ratio.span if row.ratio else ""] if row else [numbers.NONE, ""]
     return cells
@@ -154,7 +156,13 @@ def _chain_table(result: Result, chain: str | None, goals: list[str], letters: i
     if names:
         out.add_column("Chain" if chain is None else summary.way_title(result), overflow="fold", max_width=13)
     for goal in goals:
-        out.add_column(f"{goal}\nMpps", justify="right", style="bold", overflow="fold", min_width=6)
+        out.add_column(
+            f"{goal}\n{summary.rate_unit(result).label}",
+            justify="right",
+            style="bold",
+            overflow="fold",
+            min_width=6,
+        )
         out.add_column("", justify="right", style="dim", no_wrap=True, min_width=4)
         out.add_column("", style="yellow", overflow="fold", max_width=letters)
         out.add_column("Gbit/s", justify="right", no_wrap=True)
@@ -184,10 +192,11 @@ def _cases(result: Result, chain: str | None, frame: str) -> Iterator[tuple[Setu
 
 def _cells(result: Result, case: Case, goals: list[str], *, ratios: bool, spans: bool) -> Iterator[Text]:
     rows = {row.throughput.goal: row for row in summary.rows(result) if row.case is case}
+    unit = summary.rate_unit(result)
     for goal in goals:
         row = rows.get(goal)
         found = row.throughput if row else None
-        yield Text(rates.bounded_mpps(found, BETWEEN))
+        yield Text(rates.bounded_mpps(found, BETWEEN, unit))
         yield Text(numbers.around(rates.farthest(found)))
         yield Text(legend.flags_of(row, case))
         yield Text(rates.gbps(found, BETWEEN))

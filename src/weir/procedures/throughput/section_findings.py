@@ -45,7 +45,7 @@ def _goal(row: summary.Row) -> str:
 def _rate(row: summary.Row) -> str:
     """ "at least 8.000 Mpps", "0.100 to 0.250 Mpps"."""
     least = "at least " if row.throughput.tester_bound else ""
-    return f"{least}{rates.mpps(row.throughput, ' to ')} Mpps"
+    return f"{least}{rates.said(row.throughput, ' to ')}"
 
 
 def _name(row: summary.Row, *, chains: bool) -> str:

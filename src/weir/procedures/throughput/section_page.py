@@ -16,9 +16,8 @@ from weir.report.rates import FLAGS
 from weir.report.sections import PagePart
 from weir.results.result import Case, Result, Setup
 
-RATE_COLUMNS = (("Mpps", "n goal"), ("flags", None), ("min–max", "n"), ("Gbit/s", "n"))
 RATIO_COLUMNS = (("ratio", "n"), ("min–max", "n"))
-"""Of each goal: name and class of each column."""
+"""Of each goal's ratio: name and class of each column."""
 FRAMES_AT_A_GLANCE = 8
 SHORT_NAME = 7
 """Characters of a chain's name that fit beside the numbers."""
@@ -41,7 +40,13 @@ def parts(result: Result) -> Iterator[PagePart]:
             (
                 readings(result),
                 tag("div", class_="controls", id="bars-controls"),
-                tag("div", class_="plots", id="bars", data_shown=shown(result)),
+                tag(
+                    "div",
+                    class_="plots",
+                    id="bars",
+                    data_shown=shown(result),
+                    data_unit=summary.rate_unit(result).label,
+                ),
                 table(result),
             ),
         )
@@ -54,7 +59,7 @@ def parts(result: Result) -> Iterator[PagePart]:
             "counts; invalid ones are not drawn.",
             (
                 tag("div", class_="controls", id="loss-controls"),
-                tag("div", class_="rows", id="loss-plots"),
+                tag("div", class_="rows", id="loss-plots", data_unit=summary.curve_unit(result).label),
                 needs_script("These plots"),
             ),
         )
@@ -114,7 +119,12 @@ def readings(result: Result) -> Markup | None:
         ]
         groups = [_dials(goal, every[0].setup.chain, readings)]
     css = "readings long" if any(len(chain) > SHORT_NAME for chain in summary.chains(result)) else "readings"
-    return tag("div", tag("p", tag("b", goal), f" in Mpps, {at}", class_="dials-what"), groups, class_=css)
+    return tag(
+        "div",
+        tag("p", tag("b", goal), f" in {summary.rate_unit(result).label}, {at}", class_="dials-what"),
+        groups,
+        class_=css,
+    )
 
 
 def _dials(goal: str, name: str, cells: list[Markup]) -> Markup:
@@ -130,15 +140,14 @@ def _reading(result: Result, row: summary.Row, index: int, name: str) -> Markup:
         ratio = "the baseline"
     else:
         ratio = f"{row.ratio_text} × {result.baseline}" if row.ratio is not None else "no ratio"
-    detail = rates.span_mpps(found)
+    unit = summary.rate_unit(result)
+    detail = rates.span_mpps(found, unit)
     if found.status == "irregular" or found.out_of_time:
         detail = "irregular" if found.load_pps is None else "out of time"
     return tag(
         "li",
         tag("span", tag("i", class_=f"key k{index % 6}"), name, class_="dial-name"),
-        tag(
-            "span", f"≥ {rates.mpps(found)}" if found.tester_bound else rates.mpps(found), class_="dial-value"
-        ),
+        tag("span", "≥ " if found.tester_bound else "", rates.mpps(found, unit=unit), class_="dial-value"),
         tag("span", ratio, class_="dial-ratio", title=_ratio_title(row)) if ratio is not None else None,
         tag(
             "span",
@@ -176,8 +185,10 @@ def table(result: Result) -> Markup:
 
 
 def _columns(result: Result) -> tuple[tuple[str, str | None], ...]:
-    """Of each goal."""
-    return RATE_COLUMNS + (RATIO_COLUMNS if summary.compares(result) else ())
+    """Of each goal: name and class of each column."""
+    rate = summary.rate_unit(result).label
+    of_rate = ((rate, "n goal"), ("flags", None), ("min–max", "n"), ("Gbit/s", "n"))
+    return of_rate + (RATIO_COLUMNS if summary.compares(result) else ())
 
 
 def _names(result: Result) -> tuple[str, ...]:
@@ -227,15 +238,16 @@ def _cells(result: Result, setup: Setup, case: Case, goals: list[str]) -> list[C
     if len(order) > 1:
         key = tag("i", class_=f"key k{order.index(setup.name) % 6}")
         cells.append(tag("td", key, setup.name, class_="tech"))
+    unit = summary.rate_unit(result)
     by_goal = {row.throughput.goal: row for row in summary.rows(result) if row.case is case}
     for goal in goals:
         row = by_goal.get(goal)
         found = row.throughput if row else None
         letters = legend.flags_of(row, case)
         cells += [
-            tag("td", rates.mpps(found), class_="n goal big"),
+            tag("td", rates.mpps(found, unit=unit), class_="n goal big"),
             tag("td", [tag("abbr", letter, title=FLAGS[letter]) for letter in letters], class_="flags"),
-            tag("td", rates.span_mpps(found), class_="n dim"),
+            tag("td", rates.span_mpps(found, unit), class_="n dim"),
             tag("td", rates.gbps(found), class_="n"),
         ]
         if summary.compares(result):

@@ -55,7 +55,7 @@ def _case(case: Case, setup_index: int, case_index: int, tsc_hz: int) -> Markup:
     invalid = sum(not trial.valid for trial in every)
     slower = sum(trial.slower_times is not None for trial in every)
     out_s, whole_s = left_out_s(every)
-    facts = [f"{found.goal} {rates.mpps(found)}" for found in case.throughput]
+    facts = [f"{found.goal} {rates.said(found)}" for found in case.throughput]
     facts.append(f"{len(every)} trials")
     facts += [
         f"{count} {word}" for count, word in ((invalid, "invalid"), (slower, "in a slower state")) if count
@@ -154,7 +154,7 @@ def _ceiling(case: Case) -> Markup | None:
     if ceiling is None:
         return None
     text = (
-        f"Tester alone: {numbers.mpps(ceiling.max_pps)} Mpps. {ceiling.limited_by} "
+        f"Tester alone: {numbers.rate(ceiling.max_pps)}. {ceiling.limited_by} "
         f"Latency floor {numbers.us(ceiling.latency_floor_us)}; "
         f"timestamps resolve {ceiling.timestamp_resolution_ns:.2g} ns."
     )
@@ -208,8 +208,8 @@ def areas(case: Case, tsc_hz: int) -> list[Markup]:
     if not ledgered or not tsc_hz:
         return []
     trial = max(ledgered, key=lambda one: one.intended_load_pps)
-    load = numbers.mpps(trial.offered / trial.duration_s)
-    title = f"Where the time went, {load} Mpps offered"
+    load = numbers.rate(trial.offered / trial.duration_s)
+    title = f"Where the time went, {load} offered"
     offloads = any(area.offloaded for area in trial.areas)
     columns = tuple(one for one in _AREAS if offloads or one != _OFFLOADED)
     lines = [list(_area(area, trial, tsc_hz, offloads=offloads)) for area in trial.areas]

@@ -12,7 +12,7 @@ function bars(result) {
   const searched = built(result).flatMap((setup) => setup.cases.filter((one) => one.throughput.length));
   const frames = unique(searched.map((one) => one.frame));
   const goals = goalsOf(result);
-  const state = { goal: goals[0], unit: 'Mpps' };
+  const state = { goal: goals[0], unit: parent.dataset.unit };
   const crowded = shown.length * frames.length > 20;
   parent.classList.toggle('whole', crowded);
 
@@ -25,7 +25,7 @@ function bars(result) {
     const found = place < 0 ? null : result.setups[index].cases[place].throughput.find((t) => t.goal === state.goal);
     if (!found) return null;
     const { flags, interval_pps: ends } = said[`${index}/${place}/${state.goal}`];
-    const scale = state.unit === 'Mpps' ? 1e-6 : found.load_pps ? (found.l2_bps / found.load_pps) * 1e-9 : 0;
+    const scale = state.unit in PER_PPS ? PER_PPS[state.unit] : found.load_pps ? (found.l2_bps / found.load_pps) * 1e-9 : 0;
     const scaled = (pps) => (pps === null ? null : pps * scale);
     if (ends) return { found, flags, value: scaled(ends[0]), most: scaled(ends[1]), low: null, high: null };
     const [value, low, high] = [found.load_pps, found.load_min_pps, found.load_max_pps].map(scaled);
@@ -157,7 +157,7 @@ function bars(result) {
   }
 
   choice(controls, 'Goal', goals.map((goal) => [goal, goal]), state.goal, (goal) => { state.goal = goal; render(); });
-  const units = [['Mpps', 'Mpps'], ['Gbit/s L2', 'Gbit/s L2']];
+  const units = [[parent.dataset.unit, parent.dataset.unit], ['Gbit/s L2', 'Gbit/s L2']];
   choice(controls, 'Unit', units, state.unit, (unit) => { state.unit = unit; render(); });
   const keys = shown.map((name) =>
     el('li', {}, el('i', { className: `key k${order.indexOf(name) % 6}` }), name));

@@ -2,27 +2,32 @@
 // Small multiples over offered load: received rate with the line on which nothing is lost, and latency.
 
 function curves(result) {
+  const place = document.getElementById('loss-plots') || document.getElementById('latency-plots');
+  if (!place) return; // nothing was sent at given loads
+  const rate = place.dataset.unit;
   const chains = chainsOf(result);
   const points = built(result).flatMap((setup) => setup.cases.map((one) => ({
-    chain: setup.chain, technology: nameOf(setup), frame: one.frame, points: curvePoints(one),
+    chain: setup.chain, technology: nameOf(setup), frame: one.frame, points: curvePoints(one, PER_PPS[rate]),
   }))).filter((one) => one.points.length)
     .sort((one, other) => chains.indexOf(one.chain) - chains.indexOf(other.chain));
   const timed = points.map((one) => ({ ...one, points: one.points.filter((point) => point.p50_us !== null) }))
     .filter((one) => one.points.length);
   multiples(result, 'loss', points, {
     fields: [['received', 'received']],
-    unit: () => 'received, Mpps',
+    rate,
+    unit: () => `received, ${rate}`,
     ideal: true,
     words: 'received rate against offered rate',
-    text: (point) => `${digits(point.received)} of ${digits(point.offered)} Mpps, loss ${share(point.loss)}` +
+    text: (point) => `${digits(point.received)} of ${digits(point.offered)} ${rate}, loss ${share(point.loss)}` +
       (point.doubtful ? ', slower or disturbed' : ''),
   });
   multiples(result, 'latency', timed, {
     fields: [['p50_us', 'P50'], ['p99_us', 'P99'], ['p999_us', 'P99.9']],
+    rate,
     unit: (field) => `${{ p50_us: 'P50', p99_us: 'P99', p999_us: 'P99.9' }[field]}, µs`,
     ideal: false,
     words: 'one-way latency against offered rate',
-    text: (point, field) => `${digits(point[field])} µs at ${digits(point.offered)} Mpps`,
+    text: (point, field) => `${digits(point[field])} µs at ${digits(point.offered)} ${rate}`,
   });
 }
 
@@ -88,7 +93,7 @@ function multiples(result, place, all, kind) {
         padding: [8, 8, 0, 0],
         scales: { x: { time: false, range: [0, right] }, y },
         axes: [
-          axis('offered, Mpps', { size: 24, values: tickNames }),
+          axis(`offered, ${kind.rate}`, { size: 24, values: tickNames }),
           axis(kind.unit(field), { size: 44, ...(kind.ideal ? { values: tickNames } : {}) }),
         ],
         series: [{}, ...series],

@@ -45,15 +45,18 @@ function countedLoss(trial) {
 const doubtful = (trial) => trial.slower_times !== null ||
   (trial.counted !== null && trial.counted.seconds < trial.duration_s / 2);
 
+// The unit in which the page's rates are is said where each plot goes: data-unit.
+const PER_PPS = { Mpps: 1e-6, kpps: 1e-3 };
+
 // Valid trials of the curve as points, by what counts. Latency is that of the slower direction.
-function curvePoints(one) {
+function curvePoints(one, scale) {
   return one.curve
     .filter((trial) => trial.valid && trial.duration_s > 0)
     .map((trial) => {
       const seen = trial.streams.map((stream) => stream.latency).filter((latency) => latency);
       const worst = (field) => (seen.length ? Math.max(...seen.map((latency) => latency[field])) : null);
       const loss = countedLoss(trial);
-      const offered = (trial.counted ? trial.intended_load_pps : trial.offered / trial.duration_s) / 1e6;
+      const offered = (trial.counted ? trial.intended_load_pps : trial.offered / trial.duration_s) * scale;
       return {
         offered,
         received: offered * (1 - loss),

@@ -9,14 +9,14 @@ function soaks(result) {
     const render = () => {
       clear(parent);
       keys.replaceChildren();
-      soakPlots(parent, keys, all[Number(parent.dataset.soak)]);
+      soakPlots(parent, keys, all[Number(parent.dataset.soak)], parent.dataset.unit);
     };
     addEventListener('themechange', render);
     render();
   });
 }
 
-function soakPlots(parent, keys, soak) {
+function soakPlots(parent, keys, soak, rate) {
   const row = el('div', { className: 'plots whole' });
   parent.append(row);
   if (!soak.intervals.length) {
@@ -28,6 +28,7 @@ function soakPlots(parent, keys, soak) {
   const of = (read) => points.map((one) => (one.interval ? read(one.interval) : null));
   const sum = (list, read) => list.reduce((total, one) => total + read(one), 0);
   const seconds = (one) => Math.max(1e-9, one.to_s - one.from_s);
+  const rateOf = (one, read) => (sum(one.streams, read) / seconds(one)) * PER_PPS[rate];
   const worst = (field) => (one) => {
     const seen = one.streams.map((stream) => stream.latency).filter((latency) => latency);
     return seen.length ? Math.max(...seen.map((latency) => latency[field])) : null;
@@ -42,8 +43,8 @@ function soakPlots(parent, keys, soak) {
     return found ? read(found) : null;
   };
   const shown = [
-    ['Rate', 'Mpps', false, [['offered', of((one) => sum(one.streams, (s) => s.offered) / seconds(one) / 1e6)],
-      ['delivered', of((one) => sum(one.streams, (s) => s.delivered) / seconds(one) / 1e6)]]],
+    ['Rate', rate, false, [['offered', of((one) => rateOf(one, (s) => s.offered))],
+      ['delivered', of((one) => rateOf(one, (s) => s.delivered))]]],
     ['Loss', 'packets an interval', false, [['lost', of((one) => sum(one.streams, (s) => Math.max(0, s.lost)))]]],
     ['Delay, slower direction', 'µs', true, [['P50', of(worst('p50_us'))], ['P99', of(worst('p99_us'))],
       ['P99.9', of(worst('p999_us'))], ['max', of(worst('max_us'))], ['jitter max', of(jitter)]]],

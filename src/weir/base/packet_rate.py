@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Packet rates in words, and the unit in which rates side by side are said: millions of packets a second, or
+thousands where there are no more than some."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+FEW_PPS = 100_000
+"""Below this a rate is said in kpps: of a slow function 0.00213 Mpps would hide what it is."""
+
+_SMALL = {1e-2: 5, 1e-1: 4}
+"""Decimal places of less than these: three significant digits."""
+
+
+@dataclass(frozen=True)
+class RateUnit:
+    """In which a table's rates are."""
+
+    label: str
+    pps: float
+
+    def text(self, pps: float) -> str:
+        """ "2.113": without its unit."""
+        return significant(pps / self.pps)
+
+
+MPPS = RateUnit("Mpps", 1e6)
+KPPS = RateUnit("kpps", 1e3)
+
+
+def unit_of(rates_pps: Iterable[float | None]) -> RateUnit:
+    """In which the largest of them is easily read; zeros and unknown ones say nothing."""
+    known = [one for one in rates_pps if one]
+    return KPPS if known and max(known) < FEW_PPS else MPPS
+
+
+def said(pps: float) -> str:
+    """ "2.113 Mpps", "21.30 kpps"."""
+    unit = unit_of((pps,))
+    return f"{unit.text(pps)} {unit.label}"
+
+
+def significant(value: float) -> str:
+    """Four significant digits and at least one decimal place; of small values three digits."""
+    if value >= 1000:
+        return f"{value:.0f}"
+    if value >= 100:
+        return f"{value:.1f}"
+    if value >= 10:
+        return f"{value:.2f}"
+    decimals = next((digits for least, digits in _SMALL.items() if 0 < abs(value) < least), 3)
+    return f"{value:.{decimals}f}"
