@@ -109,7 +109,8 @@ class CaseExplanation(Record):
     chain: str
     frame: str
     carried_pps: float | None = None
-    """Delivered in the trial that was explained, both directions together; None: there is no such trial."""
+    """In the trial that was explained, both directions together: what was delivered, by the time until the
+    last of it came; None: there is no such trial."""
     offered_pps: float | None = None
     purpose: str | None = None
     """What that trial was for."""

@@ -10,9 +10,9 @@ from rich.console import Console
 
 from weir.explain.text import show
 from weir.results.explanation import CaseExplanation, Explanation
-from weir.results.result import Counted, LeftOut, Trial
+from weir.results.result import Counted, Latency, LeftOut, Trial
 
-from .made import OFFERED, area, explained, the_tester, trial, verdict
+from .made import OFFERED, area, explained, stream, the_tester, trial, verdict
 
 NAT, ACL = {"nat": 600_000_000, "acl": 200_000_000}, {"acl": 250_000_000}
 AHEAD_OF_F1 = {("tester.left", "tx_queue_full"): 400_000}
@@ -133,3 +133,20 @@ def test_where_even_the_lowest_load_was_too_much_the_trial_at_it_is_explained() 
     assert explained(full, light, throughput=[rate]).offered_pps == 10_000
     found = rate | {"status": "found", "load_pps": 9_000, "upper_bound_pps": 10_000}
     assert explained(full, light, throughput=[rate, found]).offered_pps == OFFERED
+
+
+@pytest.mark.parametrize(
+    ("p50_us", "p99_us", "carried_pps"),
+    [(1e6, 1e6, 500_000), (5e5, 1e6, 500_000), (10.0, 50_000.0, 1_000_000)],
+    ids=["a queue that was full from the beginning", "one that grew", "pauses"],
+)
+def test_what_a_queue_gave_after_sending_was_not_carried_while_packets_were_sent(
+    p50_us: float, p99_us: float, carried_pps: float
+) -> None:
+    delays = Latency(
+        packets=OFFERED, min_us=1, mean_us=p50_us, p50_us=p50_us, p90_us=p99_us, p99_us=p99_us,
+        p999_us=p99_us, max_us=p99_us,
+    )  # fmt: skip
+    streams = [stream(OFFERED).model_copy(update={"latency": delays})]
+    found = explained(trial([*the_tester(), area("f1", 0.98)], streams=streams))
+    assert found.carried_pps == pytest.approx(carried_pps, rel=1e-3)
