@@ -180,23 +180,6 @@ class Part:
         return narrowed, tuple(dataclasses.replace(way, lab=part(way.lab)) for way in left)
 
 
-def repeated_lab(lab: Lab, compared: Sequence[Way], rounds: int | None) -> tuple[Lab, tuple[Way, ...]]:
-    """In so many rounds; CommandError for traffic that is measured in one."""
-    from weir.lab.traffic_check import traffic_complaints
-
-    if rounds is None:
-        return lab, tuple(compared)
-
-    def repeated(one: Lab) -> Lab:
-        return one.model_copy(update={"measure": one.measure.model_copy(update={"rounds": rounds})})
-
-    for complaint in traffic_complaints(repeated(lab)):
-        if complaint.path == ("measure", "rounds"):
-            message = f"--repeat {rounds}: measure.rounds {complaint.message}; expected {complaint.expected}"
-            raise CommandError(message, USAGE)
-    return repeated(lab), tuple(dataclasses.replace(way, lab=repeated(way.lab)) for way in compared)
-
-
 def require_packets(lab: Lab, command: str) -> None:
     """CommandError for a lab whose tester makes connections: what the command sends are single packets."""
     if lab.traffic.connections is not None:

@@ -14,6 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 from weir.lab.frames import frame_label
+from weir.procedures.latency import section_losses
+from weir.procedures.latency.section_findings import findings
 from weir.procedures.latency.section_rows import (
     HEAD,
     MEANING,
@@ -25,7 +27,6 @@ from weir.procedures.latency.section_rows import (
     change_table,
     delay_rows,
     delay_table,
-    findings,
     host_lines,
     host_of,
     judged,
@@ -73,7 +74,28 @@ def delay_tables(result: Result) -> Iterator[RenderableType]:
             style = None if row.valid else "yellow"
             out.add_row(row.setup.name, row.load_text, *(cells[name] for name in SHOWN), style=style)
         yield out
+    yield from _losses(result)
     yield from _judgement(result)
+
+
+def _losses(result: Result) -> Iterator[RenderableType]:
+    """One table a chain and frame."""
+    rows = section_losses.shown(result)
+    unit = section_losses.rate_unit(rows)
+    for (chain, frame), some in itertools.groupby(
+        sorted(rows, key=lambda row: row.of.what[:2]), key=lambda row: row.of.what[:2]
+    ):
+        out = blocks.table(f"\n{chain}, frame {frame_label(frame)}: what was lost")
+        out.add_column(summary.way_title(result), overflow="fold", max_width=13)
+        out.add_column("Load", overflow="fold", max_width=14)
+        sent, *others, most = section_losses.HEAD
+        for name in (f"{sent}\n{unit.label}", *others):
+            out.add_column(name, justify="right", no_wrap=True)
+        out.add_column(most, overflow="fold")
+        for row in some:
+            style = None if row.of.valid else "yellow"
+            out.add_row(row.of.setup.name, row.of.point.load, *row.cells(unit), style=style)
+        yield out
 
 
 def _judgement(result: Result) -> Iterator[RenderableType]:
@@ -137,6 +159,7 @@ def kind(result: Result) -> str | None:
 def notes(result: Result) -> Iterator[Note]:
     """What the columns mean, what was tuned, and the least delay that the tester has."""
     meaning = [MEANING] if any(True for _ in delay_rows(result)) else []
+    meaning += [section_losses.MEANING] if section_losses.shown(result) else []
     meaning += [REDUCED_MEANING, UNSURE] if result.reductions else []
     tuned = [f"{name}: {applied(settings)}" for name, settings in host_of(result).items()]
     yield Note("Tuned on this machine", tuned)
@@ -155,6 +178,7 @@ def parts(result: Result) -> Iterator[PagePart]:
             by_percentile(result),
             reductions(result),
             latency_over_load(result),
+            losses(result),
             delays(result),
         )
         if part is not None
@@ -215,6 +239,12 @@ def delays(result: Result) -> Markup | None:
     return None if table is None else _with_note(table)
 
 
+def losses(result: Result) -> Markup | None:
+    """Likewise of what was lost; None where there is nothing to be told."""
+    table = section_losses.loss_table(result)
+    return None if table is None else _with_note(table)
+
+
 def service_level(result: Result) -> Markup | None:
     """One row a limit, worst first; None where the lab promises nothing."""
     table = verdict_table(result)
@@ -222,10 +252,14 @@ def service_level(result: Result) -> Markup | None:
 
 
 def plain_tables(result: Result) -> Iterator[PlainTable]:
-    """The service level, delays at given loads and how variants change them."""
-    yield from (
-        one for one in (verdict_table(result), delay_table(result), change_table(result)) if one is not None
+    """The service level, losses and delays at given loads and how variants change them."""
+    made = (
+        verdict_table(result),
+        section_losses.loss_table(result),
+        delay_table(result),
+        change_table(result),
     )
+    yield from (one for one in made if one is not None)
 
 
 def _with_note(table: PlainTable) -> Markup:
@@ -308,4 +342,5 @@ SECTION = Section(
     terminal=tables,
     notes=notes,
     page=parts,
+    csv=section_losses.csv,
 )

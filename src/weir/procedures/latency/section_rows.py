@@ -187,27 +187,6 @@ def change_table(result: Result) -> PlainTable | None:
     return PlainTable(title, head, lines, 4, f"{REDUCED_MEANING} {UNSURE}") if lines else None
 
 
-def findings(result: Result) -> Iterator[str]:
-    """Whether the service level is met, and the least and greatest P99 at the first load."""
-    said = judged(result)
-    if said is not None:
-        yield said
-    rows = [row for row in delay_rows(result) if row.valid and row.p99_us is not None]
-    if rows:
-        first = rows[0]
-        alike = [row for row in rows if row.what == first.what]
-        at = f"At {first.what[-1]} ({first.setup.chain}, {summary.sizes(first.case.frame)})"
-        if len(alike) == 1:
-            yield f"{at} the P99 of the delay is {numbers.us(first.p99_us)}."
-        else:
-            ordered = sorted(alike, key=lambda row: row.p99_us or 0.0)
-            low, high = ordered[0], ordered[-1]
-            yield (
-                f"{at} the P99 of the delay is {numbers.us(low.p99_us)} under {low.setup.name}, and "
-                f"{numbers.us(high.p99_us)} under {high.setup.name}."
-            )
-
-
 def judged(result: Result) -> str | None:
     """ "Service level: 2 of 8 limits MISSED; most of all latency P99 at …"; None without any."""
     every = list(verdicts(result))

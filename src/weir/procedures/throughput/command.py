@@ -23,10 +23,10 @@ from weir.cli.labfile import (
     Wait,
     compared_here,
     own_cores,
-    repeated_lab,
     require_any_possible,
     ways_here,
 )
+from weir.cli.measured import Measured
 from weir.cli.quantities import seconds
 from weir.cli.stored import (
     GO_ON,
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 
 STEMS = {"html": "report", "markdown": "report", "json": "result", "csv": "throughput"}
 """Of the reports of a run, by format."""
+DURATION_LEAST_S = 0.01
 BUDGET_LEAST_S, BUDGET_MOST_S = 10.0, 7 * 24 * 3600.0
 REPEAT_MOST = 100
 SEEDS = 1_000_000
@@ -67,6 +68,18 @@ def run(
     chain: Chains = None,
     frame: Frames = None,
     quick: Quick = False,
+    rate: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="RATE",
+            help='Search for nothing: send this, both directions together ("1.5Mpps", "100Mbit/s" of L2), '
+            "and say what was lost and how late the rest was; may be repeated.",
+        ),
+    ] = None,
+    duration: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="How long each --rate is sent, 10ms to 168h; absent: 10s."),
+    ] = None,
     repeat: Annotated[
         int | None,
         typer.Option(
@@ -127,8 +140,14 @@ def run(
     from weir.store.store import Store
 
     of_chains = {"--technology": technology, "--variant": variant, "--chain": chain, "--frame": frame}
-    of_new = {"--repeat": repeat, "--shuffle": shuffle or None, "--shuffle-seed": shuffle_seed}
+    of_new = {"--rate": rate, "--duration": duration, "--repeat": repeat}
+    of_new |= {"--shuffle": shuffle or None, "--shuffle-seed": shuffle_seed}
     budget_s = None if budget is None else seconds("--budget", budget, BUDGET_LEAST_S, BUDGET_MOST_S)
+    how = Measured(
+        repeat,
+        tuple(rate or ()),
+        None if duration is None else seconds("--duration", duration, DURATION_LEAST_S, BUDGET_MOST_S),
+    )
     if lab_path is not None and has_tenants(lab_path):
         _refuse(
             of_new | {"--budget": budget, "--resume": resume, "--on": on},
@@ -148,14 +167,14 @@ def run(
         _refuse({"--wait": wait or None}, "is of this machine, and --on measures on others")
         import_module("weir.procedures.throughput.hosts_command").run_on_hosts(
             on, lab_path, Part(technology, variant, chain, frame), Asked(seed, budget_s, resume),
-            repeat=repeat, quick=quick, dry_run=dry_run, as_json=as_json, output=output, store=store,
+            how=how, quick=quick, dry_run=dry_run, as_json=as_json, output=output, store=store,
         )  # fmt: skip
         return
     if resume is not None:
         plan = _resumed(resume, lab_path, budget_s, store)
     else:
         part = Part(technology, variant, chain, frame)
-        plan = _new(lab_path, part, repeat, Asked(seed, budget_s), quick=quick)
+        plan = _new(lab_path, part, how, Asked(seed, budget_s), quick=quick)
     lab, compared = plan.lab, plan.compared
     if dry_run:
         before = _before(lab, store)
@@ -177,9 +196,14 @@ def run(
         )  # fmt: skip
         with going_on_after(database.name, GO_ON, lambda: campaign.run_id):
             result = campaign.run()
-    write_reports(result, output, STEMS, console, as_json=as_json, store=store)
+    write_reports(result, output, stems(lab), console, as_json=as_json, store=store)
     point_on(result, console, store)
     judged_runs(lab, [result])
+
+
+def stems(lab: Lab) -> dict[str, str]:
+    """Of the reports of a run, by format."""
+    return STEMS if lab.measure.goals else STEMS | {"csv": "latency"}
 
 
 def _first_lines(plan: Planned, database: Store) -> Iterator[str]:
@@ -197,11 +221,11 @@ def _first_lines(plan: Planned, database: Store) -> Iterator[str]:
     yield expected(plan, seconds_before(database, plan.lab))
 
 
-def _new(lab_path: Path | None, part: Part, repeat: int | None, asked: Asked, *, quick: bool) -> Planned:
+def _new(lab_path: Path | None, part: Part, how: Measured, asked: Asked, *, quick: bool) -> Planned:
     if lab_path is None:
         raise CommandError("expected a LAB, or --resume RUN", USAGE)
-    lab, compared = repeated_lab(*part.of(*compared_here(lab_path, quick=quick)), repeat)
-    return Planned(lab, compared, asked, repeated=repeat is not None)
+    lab, compared = how.of(*part.of(*compared_here(lab_path, quick=quick)))
+    return Planned(lab, compared, asked, repeated=how.rounds is not None)
 
 
 def _refuse(given: Mapping[str, object], why: str) -> None:
@@ -241,7 +265,7 @@ def _resumed(run: str, lab_path: Path | None, budget_s: float | None, store: str
             frames, chains = map(str, lab.traffic.frames), (one.name for one in lab.chains())
             part = Part(lab.technology, list(lab.variants) or None, list(chains), list(frames))
             try:
-                whole, compared = repeated_lab(*part.of(whole, compared), lab.measure.rounds)
+                whole, compared = Measured.as_in(lab, whole).of(*part.of(whole, compared))
             except CommandError as error:
                 message = f"{lab_path} has changed since run {result.id} began: {error}"
                 raise CommandError(message, USAGE) from error

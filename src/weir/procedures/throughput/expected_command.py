@@ -116,7 +116,9 @@ def planned(plan: Planned, before: Sequence[float]) -> str:
     lab, compared = plan.lab, plan.compared
 
     frames = ", ".join(str(frame) for frame in lab.traffic.frames)
-    lines = [f"{lab.title or lab.name}: would measure each of these, with frames of {frames}:"]
+    latency = lab.measure.latency
+    at = f", at {', '.join(latency.loads)} alone" if latency is not None and not lab.measure.goals else ""
+    lines = [f"{lab.title or lab.name}: would measure each of these, with frames of {frames}{at}:"]
     whys = {(way.name, chain.name): refused(way, chain) for way in compared for chain in way.lab.chains()}
     reasons = set(whys.values())
     same = reasons.pop() if len(reasons) == 1 else None

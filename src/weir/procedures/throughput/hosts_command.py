@@ -12,7 +12,8 @@ from pathlib import Path
 
 from weir.cli.exits import USAGE, CommandError, judged_runs
 from weir.cli.hosts_progress import HostsProgress
-from weir.cli.labfile import Part, repeated_lab
+from weir.cli.labfile import Part
+from weir.cli.measured import Measured
 from weir.cli.stored import check_reports, point_on, stored, write_reports
 from weir.fabric import weir_version
 from weir.lab import Lab
@@ -22,7 +23,7 @@ from weir.procedures.across_hosts import AcrossHosts
 from weir.procedures.across_together import Cluster, across_together
 from weir.procedures.order import Asked
 from weir.procedures.resuming import campaign_of, shared_budget_s
-from weir.procedures.throughput.command import STEMS
+from weir.procedures.throughput.command import stems
 from weir.procedures.wanted import Wanted
 from weir.report.blocks import new_console
 from weir.results.campaign import SharedCampaign
@@ -38,7 +39,7 @@ def run_on_hosts(
     part: Part,
     asked: Asked,
     *,
-    repeat: int | None,
+    how: Measured,
     quick: bool,
     dry_run: bool,
     as_json: bool,
@@ -57,7 +58,7 @@ def run_on_hosts(
     console = new_console()
     check_reports(output)
     if asked.resumed is None:
-        lab, wanted = _new(lab_path, part, asked, repeat, quick=quick)
+        lab, wanted = _new(lab_path, part, asked, how, quick=quick)
     else:
         lab, wanted = _resumed(asked, lab_path, store)
     if dry_run:
@@ -79,7 +80,7 @@ def run_on_hosts(
     for result in results:
         if result.campaign is not None and result.campaign.shared is not None:
             console.print(f"on {result.campaign.shared.host}:", markup=False)
-        write_reports(result, output / result.id if output else None, STEMS, console, store=store)
+        write_reports(result, output / result.id if output else None, stems(lab), console, store=store)
     if results:
         point_on(results[0], console, store, on)
     judged_runs(lab, results)
@@ -91,12 +92,12 @@ def _connected(on: str) -> Cluster:
 
 
 def _new(
-    lab_path: Path | None, part: Part, asked: Asked, repeat: int | None, *, quick: bool
+    lab_path: Path | None, part: Part, asked: Asked, how: Measured, *, quick: bool
 ) -> tuple[Lab, Wanted]:
     if lab_path is None:
         raise CommandError("expected a LAB, or --resume RUN", USAGE)
     lab = load_open_lab(lab_path, quick=quick)
-    lab, compared = repeated_lab(*part.of(lab, ways(lab)), repeat)
+    lab, compared = how.of(*part.of(lab, ways(lab)))
     setups = [(way.name, chain.name) for way in compared for chain in way.lab.chains()]
     frames = [str(one) for one in lab.traffic.frames]
     shared = SharedCampaign(

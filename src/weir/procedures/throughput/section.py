@@ -68,9 +68,10 @@ def notes(result: Result) -> Iterator[Note]:
         yield Note(HOW_TO_READ, [*legend.sentences(result), *spans, SPREAD])
 
 
-def csv(result: Result) -> CsvTable:
-    """Of every run."""
-    return CsvTable(COLUMNS, _rows(result))
+def csv(result: Result) -> CsvTable | None:
+    """Of every run, but those that only measured delays, which have a table of their own."""
+    only_delays = kind(result) is None and summary.measure_of(result).get("latency")
+    return None if only_delays else CsvTable(COLUMNS, _rows(result))
 
 
 def plain_tables(result: Result) -> Iterator[PlainTable]:

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Delays in sentences: whether the service level is met, what was lost, and the P99 at the first load."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from weir.procedures.latency.section_losses import LossRow, lost_text, shown
+from weir.procedures.latency.section_rows import delay_rows, judged
+from weir.report import numbers, summary
+from weir.results.result import Result
+
+
+def findings(result: Result) -> Iterator[str]:
+    """The most important first: a delay is of what arrived, so what did not comes before it."""
+    said = judged(result)
+    if said is not None:
+        yield said
+    losses = shown(result)
+    lossy = next((row for row in losses if row.lost), None)
+    if lossy is not None or losses:
+        yield _losses(losses, lossy)
+    rows = [row for row in delay_rows(result) if row.valid and row.p99_us is not None]
+    if rows:
+        first = rows[0]
+        alike = [row for row in rows if row.what == first.what]
+        at = f"At {first.what[-1]} ({first.setup.chain}, {summary.sizes(first.case.frame)})"
+        if len(alike) == 1:
+            yield f"{at} the P99 of the delay is {numbers.us(first.p99_us)}."
+        else:
+            ordered = sorted(alike, key=lambda row: row.p99_us or 0.0)
+            low, high = ordered[0], ordered[-1]
+            yield (
+                f"{at} the P99 of the delay is {numbers.us(low.p99_us)} under {low.setup.name}, and "
+                f"{numbers.us(high.p99_us)} under {high.setup.name}."
+            )
+
+
+def _losses(rows: list[LossRow], lossy: LossRow | None) -> str:
+    """Of the load that lost most, or that none did."""
+    if lossy is None:
+        return f"Nothing was lost: {numbers.count(sum(row.offered for row in rows))} packets were sent."
+    most = max(rows, key=lambda row: row.loss_ratio or 0.0)
+    case = most.of
+    at = f"{case.what[-1]} ({case.setup.name} {case.setup.chain}, {summary.sizes(case.case.frame)})"
+    return f"At {at} {lost_text(most)}."
