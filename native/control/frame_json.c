@@ -2,6 +2,7 @@
 #include "frame_json.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define FRAME_BYTES_MAX 2048
@@ -76,11 +77,18 @@ weir_frame_to_json(const struct rte_mbuf *packet)
 {
 	static const char digits[] = "0123456789abcdef";
 	const uint8_t *bytes = rte_pktmbuf_mtod(packet, const uint8_t *);
-	char text[2 * FRAME_BYTES_MAX];
+	/* What comes back may be longer than what a request can say: a tunnel is put around it, or
+	 * it came from outside. */
+	char *text = malloc(2 * (size_t)packet->data_len + 1);
+	json_t *frame;
 
+	if (text == NULL)
+		return NULL;
 	for (uint16_t i = 0; i < packet->data_len; i++) {
 		text[2 * i] = digits[bytes[i] >> 4];
 		text[2 * i + 1] = digits[bytes[i] & 0xf];
 	}
-	return json_stringn(text, 2 * packet->data_len);
+	frame = json_stringn(text, 2 * (size_t)packet->data_len);
+	free(text);
+	return frame;
 }

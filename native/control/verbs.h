@@ -12,7 +12,8 @@ struct weir_verb {
 	/*
 	 * On success returns 0 and may set `*result` to a new reference (left NULL: an empty object
 	 * is answered). On failure returns -1 with `error` filled; nothing of what the request
-	 * asked for has taken effect.
+	 * asked for has taken effect. What it was to replace may be gone: streams, of
+	 * `traffic.configure`.
 	 */
 	int (*run)(const void *arguments, json_t **result, struct weir_error *error);
 	const struct weir_field *fields; /* of its arguments; NULL: it has none */

@@ -70,7 +70,9 @@ struct weir_core {
 	struct weir_core_time time_before;
 	uint64_t host_cycles;
 	const char *blamed; /* the area whose poll it was */
-	/* Written by the loop, read by the control thread. */
+	/* Written by the loop, read by the control thread, which clears `has_ended` before it
+	 * begins.
+	 */
 	uint64_t loops;
 	bool has_ended;
 	struct weir_core_speed speed;

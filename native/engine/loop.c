@@ -246,6 +246,7 @@ weir_loops_start(const struct weir_loop_options *options)
 			weir_long_batch_cycles = weir_cores[i].stall_cycles;
 	}
 	for (unsigned int i = 0; i < weir_cores_used; i++) {
+		__atomic_store_n(&weir_cores[i].has_ended, false, __ATOMIC_RELAXED);
 		rte_eal_remote_launch(loop, &weir_cores[i], weir_cores[i].lcore);
 	}
 	weir_cores_polled = true;

@@ -51,9 +51,11 @@ open_end(const char *name, const char *where, const char *peer, struct rte_ring 
 	    rte_eth_rx_queue_setup(id, 0, RING_SLOTS, SOCKET_ID_ANY, NULL, weir_ports_mempool()) !=
 		    0 ||
 	    rte_eth_tx_queue_setup(id, 0, RING_SLOTS, SOCKET_ID_ANY, NULL) != 0 ||
-	    rte_eth_dev_start(id) != 0)
+	    rte_eth_dev_start(id) != 0) {
+		rte_eal_hotplug_remove("vdev", port->device);
 		return weir_fail(error, "port_failed", name, NULL, NULL,
 				 "cannot start the ring port");
+	}
 	rte_eth_macaddr_get(id, &port->mac);
 	weir_port_keep();
 	return 0;

@@ -187,10 +187,15 @@ weir_answers_take(void)
 			weir_streams[i]->answers.learned = learned_of(weir_streams[i]);
 	}
 	for (unsigned int i = 0; i < weir_streams_used; i++) {
-		const struct weir_stream *answered = weir_streams[i]->answers.answered;
+		struct weir_answers *answers = &weir_streams[i]->answers;
+		const struct weir_learned *learned =
+			answers->answered != NULL ? &answers->answered->answers.learned : NULL;
 
-		if (answered != NULL && answered->answers.learned.translated > 0)
-			answer(weir_streams[i]);
+		/* What is no longer translated has its own addresses again. */
+		if (learned == NULL || (learned->translated == 0 && !answers->translated))
+			continue;
+		answer(weir_streams[i]);
+		answers->translated = learned->translated > 0 || learned->arrived == 0;
 	}
 }
 

@@ -115,6 +115,24 @@ back_ends_of_a_balancer_answer_and_not_its_service(void **state)
 }
 
 static void
+what_is_translated_no_more_is_answered_as_it_was_sent(void **state)
+{
+	struct weir_stream_config configs[2];
+	struct weir_flow before[FLOWS];
+
+	(void)state;
+	both_ways(configs);
+	run_both_ends(configs);
+	memcpy(before, weir_stream_at(1)->sender.flows.flow, sizeof(before));
+	run(true, 0);
+	assert_memory_not_equal(weir_stream_at(1)->sender.flows.flow, before, sizeof(before));
+	translates = false;
+	run(true, 0);
+	assert_int_equal(learned_of_stream(0).translated, 0);
+	assert_memory_equal(weir_stream_at(1)->sender.flows.flow, before, sizeof(before));
+}
+
+static void
 without_translation_the_flows_back_stay_as_they_are(void **state)
 {
 	struct weir_stream_config configs[2];
@@ -276,6 +294,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(each_flow_is_answered_where_it_is_seen_to_come_from),
 		TEST(back_ends_of_a_balancer_answer_and_not_its_service),
+		TEST(what_is_translated_no_more_is_answered_as_it_was_sent),
 		TEST(without_translation_the_flows_back_stay_as_they_are),
 		TEST(a_flow_that_does_not_arrive_keeps_what_it_had),
 		TEST(every_flow_of_a_drawn_order_is_learned_and_then_drawn_again),

@@ -90,8 +90,11 @@ check_frame(const struct pcap_pkthdr *header, const struct weir_capture *capture
 static int64_t
 ns_of(const struct pcap_pkthdr *header)
 {
+	/* A time that cannot be is refused if its frame is sent, and else of no account. */
+	const int64_t seconds = RTE_MAX(0, RTE_MIN(header->ts.tv_sec, SECONDS_MAX));
+
 	/* By the precision that was asked for, tv_usec holds nanoseconds. */
-	return (int64_t)header->ts.tv_sec * 1000000000 + header->ts.tv_usec;
+	return seconds * 1000000000 + header->ts.tv_usec;
 }
 
 /* Files of several interfaces are out of order by a little: such a frame is due with the one before
@@ -193,7 +196,9 @@ make_stamps(const char *path, struct weir_capture *capture, struct weir_error *e
 				error, "bad_argument", WHERE,
 				"with `stamp`, whole UDP or TCP packets with 18 bytes of payload",
 				"leave `stamp` out: frames are then counted, not recognised",
-				"frame %u of %s has no room for Weir's stamp", i + 1, path);
+				"frame %u of those of %s that are sent has no room for Weir's "
+				"stamp",
+				i + 1, path);
 		memset(frame + payload.at, 0, sizeof(struct weir_stamp));
 		complete_checksum(frame, &payload);
 		capture->stamp_at[i] = payload.at;

@@ -34,7 +34,7 @@ struct weir_pacing {
 	uint64_t due;		/* Poisson: packets drawn */
 	struct weir_schedule schedule;
 	/* Poisson: due times of the packets drawn last, by sequence number. Last member: a receiver
-	 * reads those above while a generator writes the following. */
+	 * reads those above while a generator writes the following, and cuts the duration. */
 	uint64_t drawn_cycles[WEIR_PACING_DRAWN];
 };
 
@@ -218,7 +218,7 @@ weir_pacing_cut(struct weir_pacing *pacing, uint64_t now_tsc)
 		return;
 	if (weir_pacing_is_constant(pacing))
 		weir_pacing_limit(pacing, weir_pacing_constant_due(pacing, elapsed));
-	pacing->duration_cycles = elapsed;
+	__atomic_store_n(&pacing->duration_cycles, elapsed, __ATOMIC_RELAXED);
 }
 
 /*

@@ -115,10 +115,13 @@ check(const struct weir_stream_config *config, enum weir_packet_field field,
       struct weir_error *error)
 {
 	const struct weir_packet_values *values = &config->fields[field];
-	uint64_t last = (uint64_t)values->from + (values->count - 1) * values->step;
+	const bool listed = values->listed > 0;
+	uint64_t first = listed ? UINT64_MAX : values->from;
+	uint64_t last = listed ? 0 : values->from + (values->count - 1) * (uint64_t)values->step;
 	double weights = 0;
 
 	for (uint16_t i = 0; i < values->listed; i++) {
+		first = RTE_MIN(first, (uint64_t)values->value[i]);
 		last = RTE_MAX(last, (uint64_t)values->value[i]);
 		weights += values->weight[i];
 	}
@@ -129,11 +132,11 @@ check(const struct weir_stream_config *config, enum weir_packet_field field,
 	    (field == WEIR_PACKET_VLAN || field == WEIR_PACKET_PRIORITY))
 		return weir_fail(error, "bad_argument", "fields", "a template with `vlan`", NULL,
 				 "frames without a tag have neither VLAN nor priority");
-	if (last > most[field] || (field == WEIR_PACKET_VLAN && values->from == 0))
+	if (last > most[field] || (field == WEIR_PACKET_VLAN && first == 0))
 		return weir_fail(error, "bad_argument", "fields",
 				 "values that fit their field, in 32 bits at most", NULL,
 				 "a value of %s cannot be %llu", weir_packet_field_names[field],
-				 (unsigned long long)(last > most[field] ? last : values->from));
+				 (unsigned long long)(last > most[field] ? last : first));
 	if (values->listed > 0 && weights == 0)
 		return weir_fail(error, "bad_argument", "fields", "a weight above 0", NULL,
 				 "all values of %s weigh nothing", weir_packet_field_names[field]);

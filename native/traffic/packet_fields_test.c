@@ -308,6 +308,25 @@ what_does_not_fit_its_field_is_refused(void **state)
 }
 
 static void
+vlans_may_be_listed_and_none_of_them_is_0(void **state)
+{
+	struct weir_stream_config config = stream_of(template_of(false, false, true), 128);
+	struct weir_packet_values *vlans = &config.fields[WEIR_PACKET_VLAN];
+	struct weir_packet_fields *fields = NULL;
+	struct weir_error error;
+
+	(void)state;
+	*vlans = (struct weir_packet_values){
+		.count = 1, .listed = 2, .value = {5, 4094}, .weight = {1, 1}};
+	assert_int_equal(weir_packet_fields_make(&config, &fields, &error), 0);
+	assert_non_null(fields);
+	free(fields);
+	vlans->value[1] = 0;
+	assert_int_equal(weir_packet_fields_make(&config, &fields, &error), -1);
+	assert_string_equal(error.message, "a value of vlan cannot be 0");
+}
+
+static void
 frames_without_a_tag_have_no_vlan(void **state)
 {
 	struct weir_stream_config config = stream_of(template_of(false, false, false), 128);
@@ -332,6 +351,7 @@ main(void)
 		WIRED(skipped_packets_take_their_values_along),
 		WIRED(receivers_know_what_was_drawn),
 		cmocka_unit_test(what_does_not_fit_its_field_is_refused),
+		cmocka_unit_test(vlans_may_be_listed_and_none_of_them_is_0),
 		cmocka_unit_test(frames_without_a_tag_have_no_vlan),
 	};
 

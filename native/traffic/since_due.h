@@ -24,8 +24,8 @@ weir_since_due(const struct weir_pacing *pacing, uint64_t sequence, uint64_t now
 	const struct weir_schedule_part *part = weir_schedule_part_of(&pacing->schedule, packets);
 	/* Behind the last packet of all, which only a packet that nobody sent can be: at the end.
 	 */
-	double due_cycles =
-		fmin(weir_schedule_part_cycles(part, packets), (double)pacing->duration_cycles);
+	const uint64_t end_cycles = __atomic_load_n(&pacing->duration_cycles, __ATOMIC_RELAXED);
+	double due_cycles = fmin(weir_schedule_part_cycles(part, packets), (double)end_cycles);
 	uint64_t whole = (uint64_t)due_cycles;
 	uint64_t rest = (uint64_t)((due_cycles - (double)whole) * WEIR_RAMP_ONE);
 	uint64_t since = ((now_tsc - pacing->start_tsc - whole) << WEIR_RAMP_PLACES) - rest;
@@ -33,7 +33,8 @@ weir_since_due(const struct weir_pacing *pacing, uint64_t sequence, uint64_t now
 	return (struct weir_since_due){
 		/* Less than none is the last digit of a product. */
 		.first = (int64_t)since > 0 ? since : 0,
-		.step = (uint64_t)(part->cycles_per_packet * WEIR_RAMP_ONE),
+		/* In a pause, where only a forged stamp leads, there is no next packet. */
+		.step = (uint64_t)fmin(part->cycles_per_packet * WEIR_RAMP_ONE, 0x1p62),
 		.end = part->end_packets < 0x1p64 ? (uint64_t)part->end_packets : UINT64_MAX,
 	};
 }

@@ -87,6 +87,7 @@ struct weir_answers {
 	struct weir_stream *answered; /* by this stream; NULL: none */
 	struct weir_seen_flow *seen;  /* of this stream, by flow; NULL: none answers it */
 	bool learning;		      /* its flows, in this run or the last */
+	bool translated;	      /* this stream sends to addresses that were learned */
 	struct weir_learned learned;  /* when that run has ended */
 };
 

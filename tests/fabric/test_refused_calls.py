@@ -6,6 +6,7 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import re
 import resource
 import signal
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from pyroute2 import netns
 
 from weir.base.error import FabricError
 from weir.fabric import ending, markers, namespace, process
+from weir.fabric import lock as locks
 from weir.fabric.deployment import clean_leftovers, deployments
 from weir.fabric.journal import Journal
 from weir.fabric.lock import Lock
@@ -69,6 +71,21 @@ def test_a_lock_whose_file_stays_is_held_by_nobody(tmp_path: Path, monkeypatch: 
     assert other.take()
     other.release()
     assert not lock.path.exists()
+
+
+def test_a_lock_of_another_file_system_with_the_same_number_is_another_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    held = Lock(tmp_path / "x.lock")
+    assert held.take()
+    assert Lock(held.path).is_held()
+    there = Path("/proc/locks").read_text()
+    number = str(held.path.stat().st_ino)
+    elsewhere = tmp_path / "locks"
+    elsewhere.write_text(re.sub(rf"[0-9a-f]+:[0-9a-f]+:{number} ", f"ff:fe:{number} ", there))
+    monkeypatch.setattr(locks, "_LOCKS", elsewhere)
+    assert not Lock(held.path).is_held()
+    held.release()
 
 
 def test_a_lock_without_its_note_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

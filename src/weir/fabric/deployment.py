@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from pyroute2.netlink.exceptions import NetlinkError
+
 from weir.base.error import FabricError
 from weir.base.step import StepKind
 from weir.base.topology import Topology
@@ -121,7 +123,7 @@ class Deployment(StandingDeployment):
         site.at(step)
         try:
             facts = step_handler(step.kind).do(step, site)
-        except OSError as error:
+        except (OSError, NetlinkError) as error:
             raise FabricError(f"cannot {step.text}: {error}") from error
         on_event(Event(step, "done"))
         self._journal.write({"facts": facts, "step": step.name})
@@ -148,7 +150,7 @@ class Deployment(StandingDeployment):
         for entry in reversed(self._journal.standing()):
             try:
                 self._undo(entry, site, on_event)
-            except (OSError, FabricError) as error:
+            except (OSError, NetlinkError, FabricError) as error:
                 failures.append(f"{entry.step.name}: {error}")
         site.close()
         if failures:

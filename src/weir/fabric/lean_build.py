@@ -65,9 +65,9 @@ def build_revision(sha: str) -> Path:
     with scratch(folder.parent, _SCRATCH) as made:
         tree, build = made / "tree", made / "build"
         tree.mkdir()
-        archive = subprocess.Popen([*_git(), "archive", sha], stdout=subprocess.PIPE)
-        subprocess.run(["tar", "-x", "-C", str(tree)], stdin=archive.stdout, check=True)
-        archive.wait()
+        archive = made / "tree.tar"
+        _run([*_git(), "archive", "--output", str(archive), sha])
+        _run(["tar", "-x", "-f", str(archive), "-C", str(tree)])
         if not (tree / "native" / "app" / "lean.c").exists():
             raise FabricError(f"revision {sha[:12]} has no weir-lean", "take a later one as the baseline")
         _build(tree, build)

@@ -18,6 +18,7 @@ from weir.fabric.removal import remove_tree
 LOCK_SUFFIX = ".lock"
 _PAUSE_S = 0.01
 _LOCKS = Path("/proc/locks")
+_MOUNTS = Path("/proc/self/mountinfo")
 """proc_locks(5): a line each, device and inode before the range."""
 _SCRATCH_WAIT_S = 30.0
 """Nobody has the lock of a place for longer than it takes to remove what killed ones have left."""
@@ -61,9 +62,9 @@ class Lock:
     def is_held(self) -> bool:
         """Whether anybody has it: for users who may not take it, from what the kernel tells everybody."""
         with suppress(OSError):
-            number = str(self.path.stat().st_ino)
+            number = f"{_device(self.path)}:{self.path.stat().st_ino}"
             held = (line.split() for line in _LOCKS.read_text().splitlines())
-            return any("FLOCK" in words and words[-3].rpartition(":")[2] == number for words in held)
+            return any("FLOCK" in words and words[-3] == number for words in held)
         return False
 
     def reserve(self, size_bytes: int) -> None:
@@ -177,3 +178,20 @@ def _remove_if_left(folder: Path) -> bool:
             lock.release()
             return not folder.exists()
     return False
+
+
+def _device(path: Path) -> str:
+    """Of the file system that it is on, as /proc/locks writes it. OSError. Not `st_dev`, which is another one
+    of file systems with parts (overlayfs, btrfs); the file itself may be another user's."""
+    descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    try:
+        about = Path(f"/proc/self/fdinfo/{descriptor}").read_text()
+    finally:
+        os.close(descriptor)
+    mount = next(line.split()[1] for line in about.splitlines() if line.startswith("mnt_id:"))
+    for line in _MOUNTS.read_text().splitlines():
+        number, _, device, *_ = line.split()
+        if number == mount:
+            major, minor = map(int, device.split(":"))
+            return f"{major:02x}:{minor:02x}"
+    raise FileNotFoundError(path)

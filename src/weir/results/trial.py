@@ -49,10 +49,10 @@ class Originated(Record):
 
 
 class Stall(Record):
-    """A gap of a polling loop: the host took the core away."""
+    """Gaps of a polling loop: the host had the core, or a poll took that long."""
 
     core: int
-    """The processor core that was taken away."""
+    """The processor core that polled."""
     count: int
     """Gaps longer than the lab's `stall_threshold_us`."""
     total_us: float
@@ -155,7 +155,7 @@ class Trial(Record):
     stalls: list[Stall] = []
     """Stalls of the host seen while it ran."""
     loss_during_stall: bool = False
-    """Packets were lost, and a stall was seen in the same trial."""
+    """Of older results alone: packets were lost, and a stall was seen in the same trial."""
     valid: bool
     """Whether the trial may be used."""
     invalid_because: list[str] = []

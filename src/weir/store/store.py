@@ -199,7 +199,7 @@ class Store(Database):
         best = MachineBest(boot_id=boot_id)
         for document in documents:
             # One that another Weir wrote is no reason not to begin.
-            with suppress(ValidationError, KeyError, TypeError):
+            with suppress(ValueError, KeyError, TypeError):  # of both: ValidationError, JSONDecodeError
                 run = json.loads(document)
                 if boot_id and run["fingerprint"]["versions"]["weir"] == version and run.get("machine"):
                     best = best.with_better(MachineBest.model_validate(run["machine"]))

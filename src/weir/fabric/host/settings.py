@@ -47,7 +47,8 @@ class HostSettings(ABC):
         """Path below the root, and the value that it shall have."""
 
     def do(self, step: Step, site: Site) -> Facts:
-        """Sets what can be set. FabricError if nothing could; files that refuse are noted, and stay."""
+        """Sets what can be set. FabricError where this machine cannot do it; files that refuse are noted, and
+        stay."""
         why = self.lacking(step.params)
         if why is not None:
             raise FabricError(f"cannot {step.text}: {why}", "leave the key out of `host`, or mend that")

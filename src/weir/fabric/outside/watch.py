@@ -93,6 +93,6 @@ class Watch:
         if self._perf is None:
             return None
         ours = threads_of(pid for each in self._processes().values() for pid in each)
-        script = self._perf.end()
-        self._perf = None
+        perf, self._perf = self._perf, None  # ended, whatever it says
+        script = perf.end()
         return sampled(script, ours)
