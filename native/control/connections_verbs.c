@@ -2,8 +2,8 @@
 /* The connections verbs: who connects to whom, a run of it, its counts. */
 #include <arpa/inet.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "nap.h"
 #include "path_json.h"
 #include "port/port.h"
 #include "stream_json.h"
@@ -274,13 +274,8 @@ connections_result(const void *arguments, json_t **result, struct weir_error *er
 	uint32_t wait_ms = ((const struct result_fields *)arguments)->wait_ms;
 	enum weir_run_state state = weir_connections_poll();
 
-	for (; state == WEIR_RUN_RUNNING && wait_ms > 0; state = weir_connections_poll()) {
-		uint32_t nap_ms = wait_ms < 5 ? wait_ms : 5;
-
-		/* Asleep, so that the polling cores keep their CPUs. */
-		usleep(nap_ms * 1000);
-		wait_ms -= nap_ms;
-	}
+	for (; state == WEIR_RUN_RUNNING && wait_ms > 0; state = weir_connections_poll())
+		weir_nap(&wait_ms);
 	if (state == WEIR_RUN_NONE)
 		return weir_fail(error, "bad_state", NULL, NULL, "send connections.start first",
 				 "no connections were made");

@@ -3,12 +3,12 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "capture_json.h"
 #include "engine/distance.h"
 #include "engine/loop.h"
 #include "gaps_json.h"
+#include "nap.h"
 #include "slices_json.h"
 #include "stream_json.h"
 #include "timestamps.h"
@@ -305,14 +305,8 @@ traffic_result(const void *arguments, json_t **result, struct weir_error *error)
 	enum weir_run_state state;
 
 	for (state = weir_run_poll(); state == WEIR_RUN_RUNNING && wait_ms > 0;
-	     state = weir_run_poll()) {
-		uint32_t nap_ms = wait_ms < 5 ? wait_ms : 5;
-
-		/* Asleep, so that the polling cores keep their CPUs. */
-		usleep(nap_ms * 1000);
-		wait_ms -= nap_ms;
-		weir_clocks_follow();
-	}
+	     state = weir_run_poll())
+		weir_nap(&wait_ms);
 	if (state == WEIR_RUN_NONE)
 		return no_run(error);
 	*result = state == WEIR_RUN_DONE

@@ -272,9 +272,7 @@ def _judge(
         upper_pps=upper_pps,
         why=_remark(lower_pps, upper_pps, measurer, wanted.relative_width if time_up else 1.0),
         tester_limited=upper_pps in measurer.too_fast,
-        out_of_time=time_up
-        and upper_pps is not None
-        and upper_pps - lower_pps > upper_pps * wanted.relative_width,
+        out_of_time=time_up and _apart(lower_pps, upper_pps, wanted.relative_width),
         slower_times=_slower(measurer.slower.get(deciding, 1.0)),
         distances_cycles=measurer.distances.get(deciding, {}),
         left_out_share=measurer.left_out_share(lower_pps, upper_pps),
