@@ -26,7 +26,6 @@
 #include <stdint.h>
 
 #define NAT_LANES_MAX 64
-#define NAT_ADDRESSES_MAX 1024
 #define NAT_LEVELS 5
 #define NAT_LOW_PORTS 1024
 

@@ -58,14 +58,15 @@ def _can_be(measure: Measure, setup: Setup, machine: Fingerprint) -> bool:
         return bool(functions) and not any(node.fastpath_flows for node in functions)
     if measure.effect == "netfilter":
         return setup.topology is None or setup.topology.bridge_netfilter is not False
-    if "offload: {" in measure.name:
+    if measure.where == "flows can be offloaded":
         return setup.topology is not None and any(
             _could_offload(setup.topology, node) for node in setup.topology.functions()
         )
-    if "NUMA" in measure.name:
+    if measure.where == "several NUMA nodes":
         return machine.numa_nodes > 1
-    named = {"pipeline", "dispatch", "separated"} & set(measure.name.rstrip(")").split())
-    return not any(node.architecture in named for node in functions)
+    return measure.architecture is None or all(
+        node.architecture != measure.architecture for node in functions
+    )
 
 
 def _could_offload(topology: Topology, node: Node) -> bool:

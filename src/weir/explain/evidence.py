@@ -94,13 +94,13 @@ def _inside(core: Core) -> Iterator[Evidence]:
             yield Evidence(what=f"{part.area}: {name}", value=cycles, unit="cycles/packet", note=note)
 
 
-SLOWED_TIMES = 1.1
+SLOWED_SHOWN_TIMES = 1.1
 """A core that takes so many times as long for the same work was slowed."""
 
 
 def slowed_rows(core: int, times: float | None) -> Iterator[Evidence]:
     """A row if that core was slowed."""
-    if times is not None and times >= SLOWED_TIMES:
+    if times is not None and times >= SLOWED_SHOWN_TIMES:
         yield Evidence(
             what=f"core {core} slowed",
             value=times - 1,

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from weir.base.node import Architecture
 from weir.results.explanation import Factor, LimitKind
 
 Effect = Literal[
@@ -18,6 +19,10 @@ Effect = Literal[
 """What goes away, for the gain: the limiting part; the stages that a fast path can follow; receiving and
 sending; the best half, to a core of its own; half of the functions; half of the switch's thread; what stacks
 show of netfilter; the tester's areas on that core."""
+
+
+Where = Literal["anywhere", "several NUMA nodes", "flows can be offloaded"]
+"""What the machine or the chain must be like."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,9 @@ class Measure:
     when_not: str
     of_clouds: bool = False
     """Whether it is for tenants' clouds, and for nothing else."""
+    where: Where = "anywhere"
+    architecture: Architecture | None = None
+    """To which it would change functions: none may have it already."""
 
 
 def _against(*kinds: LimitKind) -> frozenset[LimitKind]:
@@ -62,6 +70,7 @@ MEASURES = (
         "busy share of both cores; cycles of the queues between them",
         "second core",
         "functions are short: a hand-over between cores can cost more than it saves",
+        architecture="pipeline",
     ),
     Measure(
         "Workers with private flow tables, on one core more (architecture: dispatch)",  # III.B.1
@@ -70,6 +79,7 @@ MEASURES = (
         "busy share of the workers, and how alike they are",
         "half",
         "one flow makes most of the load: all of it goes to one worker",
+        architecture="dispatch",
     ),
     Measure(
         "State cores that decide, workers without state (architecture: separated)",  # III.B.2
@@ -78,6 +88,7 @@ MEASURES = (
         "busy share of state cores and rewrite workers",
         "none",
         "flows spread well: then dispatch does the same with fewer hand-overs",
+        architecture="separated",
     ),
     Measure(
         "Less state in use: fewer flows, shorter timeouts, smaller tables",  # III.C.2
@@ -94,6 +105,7 @@ MEASURES = (
         "CPP of all stages; weir doctor names what is far",
         "none",
         "the machine has one node",
+        where="several NUMA nodes",
     ),
     Measure(
         "Ports that cost less: virtio-user or a virtual function, not a kernel interface",  # III.A.1
@@ -110,6 +122,7 @@ MEASURES = (
         "share offloaded, and cycles a packet of those that are not",
         "none",
         "flows are short; or the core that receives is full: it does the work instead",
+        where="flows can be offloaded",
     ),
     Measure(
         "The tester on a core of its own (cores: tester)",

@@ -22,7 +22,7 @@ NOISY_SPREAD = 0.05
 """A spread wider than this share of the median is worth a word."""
 NOISY_TRIALS = 0.05
 """Likewise so many of the trials."""
-SLOWED_TIMES = 1.2
+UNDIVIDED_SLOWED_TIMES = 1.2
 """Where times were not divided: a core that takes so many times as long for the same work was slowed."""
 MOVED_TIMES = 1.35
 """A core that is so many times as far from the first as at its nearest was moved."""
@@ -231,7 +231,7 @@ def _slower_times(ran: Sequence[Trial]) -> list[float]:
     found = [trial.slower_times for trial in ran if trial.slower_times is not None]
     older = [trial for trial in ran if trial.counted is None]
     times = [max(cores.values(), default=1.0) for cores in slowness(older)]
-    return found + [one for one in times if one >= SLOWED_TIMES]
+    return found + [one for one in times if one >= UNDIVIDED_SLOWED_TIMES]
 
 
 def _moved(ran: Sequence[Trial]) -> Iterator[str]:

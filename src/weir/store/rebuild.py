@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 
-from pydantic import ValidationError
 from sqlalchemy import Connection, delete, select
 from sqlalchemy.orm import Session
 
@@ -16,6 +15,8 @@ from weir.store.rows import figure_rows, rewrite_columns, rewrite_setup_columns,
 from weir.store.tables import CaseRow, FigureRow, RunRow, SetupRow, TrialFactRow, TrialRow
 
 AT_ONCE = 1000
+_UNREADABLE = (ValueError, KeyError, TypeError, AttributeError)
+"""What a damaged document raises: in itself (ValidationError is a ValueError), or while it is upgraded."""
 
 
 def rebuild(connection: Connection) -> None:
@@ -27,7 +28,7 @@ def rebuild(connection: Connection) -> None:
             try:
                 version = run.version = version_of(run.document)
                 rewrite_columns(run, Result.read(run.document))
-            except (NewerDocumentError, ValidationError, ValueError):
+            except (NewerDocumentError, *_UNREADABLE):
                 continue
             _parts(session, run.number, version)
         _facts(session)
@@ -38,13 +39,13 @@ def _parts(session: Session, run: int, version: int) -> None:
     for setup in session.scalars(select(SetupRow).where(SetupRow.run == run)):
         try:
             found = Setup.model_validate_json(upgraded(setup.document, "setup", version))
-        except ValidationError:
+        except _UNREADABLE:
             continue
         rewrite_setup_columns(setup, found)
         for case in session.scalars(select(CaseRow).where(CaseRow.setup == setup.number, CaseRow.finished)):
             try:
                 one = Case.model_validate_json(upgraded(case.document, "case", version))
-            except ValidationError:
+            except _UNREADABLE:
                 continue
             session.add_all(figure_rows(case.number, one))
 
