@@ -12,7 +12,6 @@ from types import FrameType
 
 from weir.base.error import FabricError
 
-
 _AT_ONCE_S = 1e-6
 
 
