@@ -25,7 +25,7 @@ def test_of_two_limits_the_nearer_one_ends_it(outer_s: float, inner_s: float) ->
 
 
 def test_a_limit_goes_on_behind_a_shorter_one_within_it() -> None:
-    with pytest.raises(TookTooLongError), ended_after(0.2):  # noqa: PT012: one within it, and then it
+    with pytest.raises(TookTooLongError), ended_after(0.2):  # noqa: PT012
         with ended_after(0.1):
             pass
         time.sleep(5)

@@ -14,7 +14,7 @@ from typing import Any
 
 from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, NoSuchModuleError
 
 from weir.base.error import USAGE, WeirError
 from weir.base.extras import install
@@ -31,6 +31,10 @@ DAMAGED = "the file is damaged or no Weir store: move it away, or choose another
 
 class StoreError(WeirError):
     """The store cannot be used; says which, why, and what to do."""
+
+
+class StoredMeanwhileError(StoreError):
+    """Another one stored what may be there once alone."""
 
 
 class StoreFullError(StoreError):
@@ -186,7 +190,9 @@ def explained(name: str) -> Iterator[None]:
     except DBAPIError as error:
         reason = str(error.orig).splitlines()[0] if str(error.orig) else type(error.orig).__name__
         fix, kind = "check the place and its permissions", StoreError
-        if "not a database" in reason or "malformed" in reason:
+        if isinstance(error, IntegrityError):
+            fix, kind = "another weir stored the same meanwhile: look, and do it again", StoredMeanwhileError
+        elif "not a database" in reason or "malformed" in reason:
             fix = DAMAGED
         elif "locked" in reason:
             fix = "another program holds it: wait for it to end"

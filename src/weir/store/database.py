@@ -42,7 +42,7 @@ from weir.store.connection import (
     stamp,
     url_of,
 )
-from weir.store.tables import SCHEMA_VERSION, Base, RunRow, SchemaRow
+from weir.store.tables import NEWEST_FIRST, SCHEMA_VERSION, Base, RunRow, SchemaRow
 
 AWAY_S, _LOOK_S = 20.0, 0.25
 """For so long a server is waited for that is away while something is to be written."""
@@ -262,7 +262,7 @@ class Database:
             )
         from weir.lab.problem import did_you_mean
 
-        known = session.scalars(select(RunRow.id).order_by(RunRow.number.desc())).all()
+        known = session.scalars(select(RunRow.id).order_by(*NEWEST_FIRST)).all()
         if not known:
             raise UnknownRunError(
                 f"{self.name}: has no run {run_id!r}, nor any other yet; `weir run LAB` makes one"

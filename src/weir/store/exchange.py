@@ -8,6 +8,7 @@ import gzip
 import json
 import math
 import re
+import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -23,7 +24,7 @@ from weir.base.record import fault_text
 from weir.base.words import counted
 from weir.results.document import NewerDocumentError
 from weir.results.result import Result
-from weir.store.connection import StoreError
+from weir.store.connection import StoredMeanwhileError, StoreError
 from weir.store.editing import check_tag
 from weir.store.files import write_binary
 from weir.store.plausible import contradiction
@@ -40,6 +41,8 @@ RATIO_MAX = 200
 RATIO_FROM_BYTES = 16 << 20
 PIECE_BYTES = 1 << 20
 GZIP = b"\x1f\x8b"
+CLOCKS_APART_S = 86_400.0
+"""Of two machines, at the most."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 """Of runs and labs: they become names of folders."""
 
@@ -103,6 +106,13 @@ def read_import(
 
 
 def _import(store: Store, result: Result, tags: Sequence[str], done: Imported) -> None:
+    try:
+        _import_once(store, result, tags, done)
+    except StoredMeanwhileError:  # by another import, so that it is there now
+        _import_once(store, result, tags, done)
+
+
+def _import_once(store: Store, result: Result, tags: Sequence[str], done: Imported) -> None:
     with store.session(writing=True) as session:
         there = session.scalar(select(RunRow).where(RunRow.id == result.id))
         whole = there is not None and there.finished_s is not None and not there.interrupted
@@ -247,6 +257,11 @@ def _result(content: str | bytes, where: str) -> Result:
     for what, moment in (("started_at", result.started_at), ("finished_at", result.finished_at)):
         if moment is not None and epoch_s(moment) is None:
             raise ImportFileError(f"{where}: {what} {moment[:80]!r}: expected a time in RFC 3339")
+        if (epoch_s(moment) or 0.0) > time.time() + CLOCKS_APART_S:
+            raise ImportFileError(
+                f"{where}: {what} {moment}: is in the future, and would be the newest run until then; expected "
+                "a time that has been, by this machine's clock"
+            )
     if (why := contradiction(result)) is not None:
         raise ImportFileError(f"{where}: no result of Weir: {why}")
     return result

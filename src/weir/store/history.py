@@ -17,7 +17,7 @@ from weir.results.figures import Unit
 from weir.store.database import Database
 from weir.store.listing import rfc3339
 from weir.store.selection import Selection
-from weir.store.tables import CaseRow, FigureRow, RunRow, SetupRow
+from weir.store.tables import NEWEST_FIRST, CaseRow, FigureRow, RunRow, SetupRow
 
 Key = tuple[str, str, str, str, Unit, str, bool]
 """Chain, technology or variant, frame, what, unit, host, whether it was a quick run."""
@@ -62,7 +62,7 @@ def newest(store: Database, lab: str, most: int) -> list[int]:
     """Numbers of no more than that many finished runs of a lab, the newest first."""
     wanted = select(RunRow.number).where(_FINISHED, RunRow.lab == lab)
     with store.session() as session:
-        found = session.scalars(wanted.order_by(RunRow.started_s.desc(), RunRow.number.desc()).limit(most))
+        found = session.scalars(wanted.order_by(*NEWEST_FIRST).limit(most))
         return list(found)
 
 
@@ -136,9 +136,8 @@ def finished(store: Database, wanted: Selection, last: int) -> list[str]:
     """Ids of no more than that many finished runs, the newest, whatever they found."""
     with store.session() as session:
         of_runs = _fitting(session, wanted).of_runs()
-        newest_first = RunRow.started_s.desc(), RunRow.number.desc()
         return list(
-            session.scalars(select(RunRow.id).where(of_runs, _FINISHED).order_by(*newest_first).limit(last))
+            session.scalars(select(RunRow.id).where(of_runs, _FINISHED).order_by(*NEWEST_FIRST).limit(last))
         )
 
 

@@ -16,7 +16,7 @@ from weir.results.upgrades import RESULT_VERSION
 from weir.store.database import Database
 from weir.store.rows import once
 from weir.store.selection import Selection
-from weir.store.tables import CaseRow, IntervalRow, RunRow, SetupRow, TagRow, TrialFactRow
+from weir.store.tables import NEWEST_FIRST, CaseRow, IntervalRow, RunRow, SetupRow, TagRow, TrialFactRow
 from weir.store.writer import Unfinished, state_of
 
 ALL = Selection()
@@ -128,15 +128,13 @@ class LabSummary:
 
 def labs(store: Database) -> list[LabSummary]:
     """Those whose runs are newest first."""
-    grouped = (
-        select(RunRow.lab, func.count().label("runs"), func.max(RunRow.number).label("number"))
-        .group_by(RunRow.lab)
-        .subquery()
-    )
+    place = func.row_number().over(partition_by=RunRow.lab, order_by=NEWEST_FIRST)
+    runs = func.count().over(partition_by=RunRow.lab)
+    grouped = select(RunRow.number, runs.label("runs"), place.label("place")).subquery()
     other = aliased(RunRow)
     parts = select(func.count()).select_from(other).where(other.campaign == RunRow.campaign)
     columns = (RunRow, grouped.c.runs, parts.scalar_subquery())
-    wanted = select(*columns).join(grouped, grouped.c.number == RunRow.number)
+    wanted = select(*columns).join(grouped, grouped.c.number == RunRow.number).where(grouped.c.place == 1)
     with store.session() as session:
         return [
             LabSummary(
@@ -150,14 +148,14 @@ def labs(store: Database) -> list[LabSummary]:
                 campaign=row.campaign,
                 parts=of_campaign,
             )
-            for row, count, of_campaign in session.execute(wanted.order_by(RunRow.number.desc()))
+            for row, count, of_campaign in session.execute(wanted.order_by(*NEWEST_FIRST))
         ]
 
 
 def runs(
     store: Database, wanted: Selection = ALL, limit: int | None = None, skipped: int = 0
 ) -> list[RunSummary]:
-    """Newest first, by when they were stored. `skipped`: so many of the newest are left out."""
+    """Newest first. `skipped`: so many of the newest are left out."""
     with store.session() as session:
         rows = _rows(session, wanted, limit, skipped)
         tags: dict[int, list[str]] = {}
@@ -208,7 +206,7 @@ def trials(store: Database, wanted: Selection = ALL, limit: int | None = None) -
             .join(CaseRow, CaseRow.setup == SetupRow.number)
             .join(TrialFactRow, TrialFactRow.case == CaseRow.number)
             .where(wanted.of_runs(), wanted.of_cases())
-            .order_by(RunRow.number.desc(), TrialFactRow.trial)
+            .order_by(*NEWEST_FIRST, TrialFactRow.trial)
             .limit(limit)
         )
         rows: Sequence[Any] = session.execute(statement).all()
@@ -231,7 +229,7 @@ def _rows(session: Session, wanted: Selection, limit: int | None, skipped: int =
         RunRow.weir,
         RunRow.writer,
     )
-    newest = select(*columns).where(wanted.of_runs()).order_by(RunRow.number.desc())
+    newest = select(*columns).where(wanted.of_runs()).order_by(*NEWEST_FIRST)
     if not wanted.has_keys:
         return session.execute(newest.limit(limit).offset(skipped)).all()
     found = session.execute(newest.add_columns(RunRow.document)).all()
@@ -271,6 +269,6 @@ def rfc3339(epoch_s: float | None) -> str | None:
     if epoch_s is None:
         return None
     try:
-        return datetime.fromtimestamp(epoch_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return f"{datetime.fromtimestamp(epoch_s, UTC):%FT%TZ}".rjust(len("YYYY-MM-DDTHH:MM:SSZ"), "0")
     except (ValueError, OverflowError, OSError):
         return None

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from weir.store.database import Database
 from weir.store.listing import TrialSummary
-from weir.store.tables import CaseRow, RunRow, SetupRow, TrialFactRow
+from weir.store.tables import NEWEST_FIRST, CaseRow, RunRow, SetupRow, TrialFactRow
 
 NEWEST = 12
 LIKE_IT = 10
@@ -93,6 +93,6 @@ def _usual_s(session: Session, of: RunRow) -> float | None:
         RunRow.interrupted.is_(False),
         RunRow.finished_s > RunRow.started_s,
     )
-    found = session.scalars(took.order_by(RunRow.number.desc()).limit(LIKE_IT))
+    found = session.scalars(took.order_by(*NEWEST_FIRST).limit(LIKE_IT))
     seconds = [one for one in found if one is not None]
     return statistics.median(seconds) if seconds else None

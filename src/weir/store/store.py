@@ -31,7 +31,7 @@ from weir.store.rows import (
     setup_row,
     version_of,
 )
-from weir.store.tables import CaseRow, FigureRow, RunRow, SetupRow, TrialRow
+from weir.store.tables import NEWEST_FIRST, CaseRow, FigureRow, RunRow, SetupRow, TrialRow
 from weir.store.writer import Unfinished, Writer, unfinished
 
 REMEMBERED_RUNS = 30  # newest runs that tell of the machine's best
@@ -151,7 +151,7 @@ class Store(Database):
         """The newest run of that lab, where it is a campaign that has not ended."""
         wanted = select(RunRow.document, RunRow.writer).where(RunRow.spec_sha256 == spec_sha256)
         with self.session() as session:
-            rows = session.execute(wanted.order_by(RunRow.number.desc()).limit(REMEMBERED_RUNS)).all()
+            rows = session.execute(wanted.order_by(*NEWEST_FIRST).limit(REMEMBERED_RUNS)).all()
         for document, writer in rows:
             with suppress(ValueError, KeyError, TypeError):  # one that another Weir wrote
                 run = json.loads(document)
@@ -186,14 +186,14 @@ class Store(Database):
 
     def latest(self) -> Result | None:
         """The newest run."""
-        wanted = select(RunRow.id).order_by(RunRow.number.desc()).limit(1)
+        wanted = select(RunRow.id).order_by(*NEWEST_FIRST).limit(1)
         with self.session() as session:
             found = session.scalar(wanted)
         return self.load(found) if found is not None else None
 
     def machine_best(self, boot_id: str, version: str) -> MachineBest:
         """The machine's best since that boot, as the newest runs of that version of Weir saw it."""
-        wanted = select(RunRow.document).order_by(RunRow.number.desc()).limit(REMEMBERED_RUNS)
+        wanted = select(RunRow.document).order_by(*NEWEST_FIRST).limit(REMEMBERED_RUNS)
         with self.session() as session:
             documents = session.scalars(wanted).all()
         best = MachineBest(boot_id=boot_id)
@@ -210,7 +210,7 @@ class Store(Database):
         ended early, or gave a case up."""
         wanted = select(RunRow.number, RunRow.document).where(RunRow.spec_sha256 == spec_sha256)
         with self.session() as session:
-            rows = session.execute(wanted.order_by(RunRow.number.desc()).limit(REMEMBERED_RUNS)).all()
+            rows = session.execute(wanted.order_by(*NEWEST_FIRST).limit(REMEMBERED_RUNS)).all()
             found: list[float] = []
             for number, document in rows:
                 with suppress(ValueError, KeyError, TypeError):  # one that another Weir wrote

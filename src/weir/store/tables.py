@@ -50,6 +50,10 @@ class RunRow(Base):
     """Its process, as store/writer.py writes it; of no document."""
 
 
+NEWEST_FIRST = (RunRow.started_s.desc().nulls_last(), RunRow.number.desc())
+"""By when they began, wherever they were measured: an import may bring older runs than there are."""
+
+
 class TagRow(Base):
     """A user's word for a run."""
 

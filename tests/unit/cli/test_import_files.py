@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 from weir.cli import exits
 from weir.cli.main import app
 from weir.results.result import Result
+from weir.store import listing
 from weir.store.connection import StoreError
 from weir.store.exchange import ImportFileError, read_import
 from weir.store.rows import add_run
@@ -118,6 +119,7 @@ def port_of_no_node(setup: Any) -> None:
         (lambda: packed(HEADER, {"tags": [], "result": None}), "no result of Weir"),
         (lambda: packed(HEADER, {"tags": "baseline", "result": {}}), "expected tags and a result"),
         (lambda: packed(HEADER, hostile() | {"tags": ["a b"]}), "tag 'a b'"),
+        (lambda: packed(HEADER, hostile(started_at="9999-01-01T00:00:00Z")), "is in the future"),
         (lambda: gzip.compress(b"[" * 200_000 + b"\n"), "nested too deeply"),
         (lambda: b"\x1f\x8b" + b"\x00" * 100, "damaged"),
     ],
@@ -132,6 +134,23 @@ def test_a_file_that_is_no_export_is_refused_and_nothing_is_stored(
             read_import(store, file)
         assert refused.value.exit_code == exits.USAGE
     assert listed(store=str(tmp_path / "results.db")) == []
+
+
+def test_runs_that_are_older_than_those_that_are_there_are_not_the_newest(tmp_path: Path) -> None:
+    place, files = tmp_path / "results.db", []
+    for name, began in (("autumn-1", "2025-11-01T00:00:00Z"), ("summer-1", "2025-07-01T00:00:00Z")):
+        run = fine() | {"id": name, "started_at": began, "lab": "switching"}
+        files.append(tmp_path / name)
+        files[-1].write_bytes(packed(HEADER, {"tags": [], "result": run}))
+    with Store(place) as store:
+        for file in files:
+            read_import(store, file)
+        latest = store.latest()
+        assert latest is not None
+        assert latest.id == "autumn-1"
+        (lab,) = listing.labs(store)
+        assert (lab.newest, lab.runs) == ("autumn-1", 2)
+        assert [one.id for one in listing.runs(store, limit=1)] == ["autumn-1"]
 
 
 def test_a_file_that_is_damaged_behind_good_runs_is_refused_whole(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from tests.unit.store.made import case, listed, run, setup, trial
 from weir.results.result import Result
 from weir.store import database, listing
 from weir.store.connection import NoStoreError, StoreError
+from weir.store.exchange import Imported, read_import, write_export
 from weir.store.selection import Selection
 from weir.store.store import Store
 from weir.store.tables import SCHEMA_VERSION
@@ -116,6 +117,30 @@ def test_two_that_begin_and_write_at_once_both_have_all(place: str) -> None:
         one.join()
     with Store(place, reading=True) as store:
         assert sorted((one.id, one.trials) for one in listing.runs(store)) == [("run-0", 20), ("run-1", 20)]
+
+
+def test_two_imports_of_one_file_at_once_both_find_it_there(place: str, tmp_path: Path) -> None:
+    file = tmp_path / "runs.weir"
+    with Store(tmp_path / "file.db") as store:
+        names = [f"run-{number}" for number in range(20)]
+        for name in names:
+            store.begin(run(name))
+        write_export(store, names, [[] for _ in names], file)
+    together = threading.Barrier(2)
+    done: list[Imported] = []
+
+    def read() -> None:
+        with Store(place) as store:
+            together.wait()
+            done.append(read_import(store, file))
+
+    both = [threading.Thread(target=read) for _ in range(2)]
+    for one in both:
+        one.start()
+    for one in both:
+        one.join()
+    assert sorted(name for each in done for name in each.added) == sorted(names)
+    assert sorted(name for each in done for name in each.there) == sorted(names)
 
 
 def test_an_older_store_is_brought_up_to_date_or_a_newer_one_refused(place: str) -> None:
