@@ -150,7 +150,7 @@ def _up_to_date(engine: Engine, name: str, *, once: bool = True) -> int:
             connection.execute(insert(SchemaRow).values(version=SCHEMA_VERSION))
         elif found < SCHEMA_VERSION:
             how = ", once" if once else ", in memory: the file stays as it is"
-            print(f"weir: {name}: brought up to date for this Weir{how}", file=sys.stderr)
+            print(f"weir: {name}: is being brought up to date for this Weir{how}", file=sys.stderr)
             _migrate(connection, found)
         else:
             return found

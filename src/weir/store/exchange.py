@@ -259,8 +259,8 @@ def _result(content: str | bytes, where: str) -> Result:
             raise ImportFileError(f"{where}: {what} {moment[:80]!r}: expected a time in RFC 3339")
         if (epoch_s(moment) or 0.0) > time.time() + CLOCKS_APART_S:
             raise ImportFileError(
-                f"{where}: {what} {moment}: is in the future, and would be the newest run until then; expected "
-                "a time that has been, by this machine's clock"
+                f"{where}: {what} {moment}: is in the future, and would be the newest run until then; "
+                "expected a time that has been, by this machine's clock"
             )
     if (why := contradiction(result)) is not None:
         raise ImportFileError(f"{where}: no result of Weir: {why}")

@@ -52,7 +52,7 @@ def test_an_older_store_is_brought_up_to_date_when_it_is_opened(
         assert (run.id, run.lab, run.cases, run.trials) == (wanted.id, wanted.lab, 2, 6)
         assert {one.purpose for one in listing.trials(store)} == {"search", "curve"}
     assert version_of(path) == SCHEMA_VERSION
-    assert capsys.readouterr().err == f"weir: {path}: brought up to date for this Weir, once\n"
+    assert capsys.readouterr().err == f"weir: {path}: is being brought up to date for this Weir, once\n"
     with Store(path):
         assert capsys.readouterr().err == ""
 
