@@ -191,11 +191,13 @@ weir_answers_take(void)
 		const struct weir_learned *learned =
 			answers->answered != NULL ? &answers->answered->answers.learned : NULL;
 
-		/* What is no longer translated has its own addresses again. */
-		if (learned == NULL || (learned->translated == 0 && !answers->translated))
+		if (learned == NULL || learned->arrived == 0)
 			continue;
-		answer(weir_streams[i]);
-		answers->translated = learned->translated > 0 || learned->arrived == 0;
+		if (learned->translated > 0)
+			answer(weir_streams[i]);
+		else if (answers->translated)
+			weir_flows_renew(&weir_streams[i]->config, &weir_streams[i]->sender.flows);
+		answers->translated = learned->translated > 0;
 	}
 }
 

@@ -141,11 +141,17 @@ weir_flows_make(const struct weir_stream_config *config, struct weir_flows *flow
 		return weir_fail(error, "no_memory", "flows.count", NULL, NULL,
 				 "no memory for %u flows", config->flow_count);
 	}
+	weir_flows_renew(config, flows);
+	weir_flows_in_turn(flows, false);
+	return 0;
+}
+
+void
+weir_flows_renew(const struct weir_stream_config *config, struct weir_flows *flows)
+{
 	for (uint32_t i = 0; i < flows->count; i++)
 		make_flow(config, i, &flows->flow[i]);
 	weir_flows_sum(config, flows);
-	weir_flows_in_turn(flows, false);
-	return 0;
 }
 
 void

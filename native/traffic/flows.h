@@ -33,6 +33,8 @@ int weir_flows_make(const struct weir_stream_config *config, struct weir_flows *
 		    struct weir_error *error);
 /* In turn, or again in the order that was drawn. */
 void weir_flows_in_turn(struct weir_flows *flows, bool in_turn);
+/* Gives all flows the addresses and ports of the configuration again. */
+void weir_flows_renew(const struct weir_stream_config *config, struct weir_flows *flows);
 /* Makes the sums of flows whose addresses or ports have been changed. */
 void weir_flows_sum(const struct weir_stream_config *config, struct weir_flows *flows);
 void weir_flows_free(struct weir_flows *flows);

@@ -120,7 +120,7 @@ def test_scapy_reads_in_a_tunnel_what_was_for_the_user(vlans: int, container: bo
 
 def test_a_frame_as_long_as_a_request_may_say_is_told_with_its_tunnel_around_it() -> None:
     user = IP(src=SERVER, dst=ue(3)) / UDP(sport=53, dport=4000)
-    frame = framed(user / (b"z" * (2048 - len(framed(user)))))
+    frame = framed(user / (b"z" * (2048 - len(bytes(user)) - 14)))
     assert len(frame) == 2048
     with replay(("upf", OPTIONS)) as chain:
         (outcome,) = chain.send_all([frame], "inbound")
