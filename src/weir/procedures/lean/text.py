@@ -41,7 +41,7 @@ def _predicted(result: LeanResult) -> str:
     unit = packet_rate.unit_of((prediction.pps,))
     repeats = f"{unit.text(least)} to {unit.text(most)} by single repeats"
     return (
-        f"predicted: {packet_rate.said(prediction.pps)} ({repeats}) = "
+        f"predicted: {packet_rate.said(prediction.pps)}{'?' * _far_apart(result.later.chain)} ({repeats}) = "
         f"{prediction.frequency_hz / 1e9:.2f} GHz x CUR "
         f"{prediction.cur:g} / {cycles.median:.1f} cycles, of known flows"
     )
