@@ -8,9 +8,11 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Iterator, Sequence
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from weir.base.si import US_PER_S
+from weir.base.words import counted
 from weir.lab.measure import CurveOptions, Measure
 from weir.measure.delay import delays
 from weir.measure.one_case import GoalFound, OnChain, OneCase, measured, where_dropped
@@ -57,6 +59,8 @@ SLOW_SHARE = 0.1
 """Of the highest load: a system of which less comes through is searched from a share of that."""
 PACKETS_MIN = 100
 """In a trial that a rate rests on: of fewer, none may be lost by chance where many are."""
+SILENT_TRIALS = 3
+"""So many, one after the other, in which nothing came through: no machine takes all of each away."""
 POINTS_IN_VAIN = 3
 """Of the curve, after a search that found nothing: where others have the cores no other point will do."""
 
@@ -184,12 +188,43 @@ class SearchedCase(OneCase):
         if result.lower_bound_pps is None:
             return result
         losses: list[float] = []
+        before = len(self.trials)
         for number in range(1, self._measure.confirm_trials + 1):
             self.phase("confirm", number, self._measure.confirm_trials)
             trial = self.runner.valid("confirm", result.lower_bound_pps, self._measure.trial.duration_s).trial
             if trial.valid:
                 losses.append(trial.counted_loss_ratio)
+        silent = _silent_at_last(self.trials[before:])
+        if silent:
+            return _stopped(result, silent)
         return result.model_copy(update={"loss_ratio": statistics.median(losses)}) if losses else result
+
+
+def _silent_at_last(trials: Sequence[Trial]) -> int:
+    """The trials at the end of which nothing came through, none or several: one alone may be a core that was
+    away for as long as it lasted, which a valid one is not."""
+    last = list(takewhile(lambda trial: trial.offered and not trial.delivered, reversed(trials)))
+    return len(last) if len(last) >= SILENT_TRIALS or any(trial.valid for trial in last) else 0
+
+
+def _stopped(result: Throughput, silent: int) -> Throughput:
+    """What was found is no rate of a system that carries nothing any more."""
+    pps = result.lower_bound_pps or 0.0
+    why = (
+        f"A search found {result.load_pps or pps:,.0f} packets a second, and then nothing came through: the "
+        f"last {counted(silent, 'trial')} of that load delivered none. What forwards has stopped, or its link has."
+    )
+    return Throughput(
+        goal=result.goal,
+        goal_loss_ratio=result.goal_loss_ratio,
+        status="irregular",
+        why=why,
+        upper_bound_pps=pps,
+        repeats=result.searches,
+        searches=result.searches,
+        left_out_share=result.left_out_share,
+        loss_ratio=1.0,
+    )
 
 
 def curve_loads_pps(options: CurveOptions, throughput_pps: float | None, highest_pps: float) -> list[float]:

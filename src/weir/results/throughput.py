@@ -61,7 +61,7 @@ class Throughput(Record, InState):
     """Relevant lower bound: intended load, median over repeats."""
     upper_bound_pps: float | None = None
     """Relevant upper bound, likewise; None: no load was too much. Of an irregular one the lowest load tried,
-    if that was too much whenever it was tried."""
+    if that was too much whenever it was tried, or the one at which nothing came through any more."""
     repeats: int = 0
     """Searches that found a throughput, and that it rests on."""
     searches: int = 0

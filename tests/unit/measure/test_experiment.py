@@ -164,6 +164,29 @@ def test_confirmation_says_what_is_lost_at_the_load_found() -> None:
     assert 0 < pdr.loss_ratio <= 0.005
 
 
+class Stops(list[Event]):
+    """The device denies all from the first trial on that is to confirm what was found."""
+
+    def __init__(self, dut: SimulatedDut) -> None:
+        super().__init__()
+        self._dut = dut
+
+    def append(self, event: Event) -> None:
+        super().append(event)
+        if isinstance(event, PhaseStarted) and event.phase == "confirm":
+            self._dut.wrong.denied_share = 1.0
+
+
+def test_what_stops_while_it_is_measured_has_no_rate() -> None:
+    dut = SimulatedDut(STEADY, tester_max_pps=5e6)
+    ndr, pdr = measured(dut, Stops(dut))[0].throughput
+    assert (ndr.status, ndr.load_pps, ndr.unmeasured) == ("irregular", None, False)
+    assert ndr.why is not None
+    assert "packets a second, and then nothing came through: the last" in ndr.why
+    assert ndr.why.endswith("What forwards has stopped, or its link has.")
+    assert (ndr.loss_ratio, pdr.status) == (1.0, "irregular")
+
+
 def test_progress_tells_phases_trials_and_findings_in_order() -> None:
     events: list[Event] = []
     measured(SimulatedDut(STEADY, tester_max_pps=5e6), events)
