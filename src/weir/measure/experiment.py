@@ -209,17 +209,16 @@ def _silent_at_last(trials: Sequence[Trial]) -> int:
 
 def _stopped(result: Throughput, silent: int) -> Throughput:
     """What was found is no rate of a system that carries nothing any more."""
-    pps = result.lower_bound_pps or 0.0
+    found = f"{result.load_pps or 0.0:,.0f} packets a second"
     why = (
-        f"A search found {result.load_pps or pps:,.0f} packets a second, and then nothing came through: the "
-        f"last {counted(silent, 'trial')} of that load delivered none. What forwards has stopped, or its link has."
+        f"A search found {found}, and then nothing came through: the last {counted(silent, 'trial')} of that "
+        "load delivered none. What forwards has stopped, or its link has."
     )
     return Throughput(
         goal=result.goal,
         goal_loss_ratio=result.goal_loss_ratio,
         status="irregular",
         why=why,
-        upper_bound_pps=pps,
         repeats=result.searches,
         searches=result.searches,
         left_out_share=result.left_out_share,

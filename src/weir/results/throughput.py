@@ -61,7 +61,7 @@ class Throughput(Record, InState):
     """Relevant lower bound: intended load, median over repeats."""
     upper_bound_pps: float | None = None
     """Relevant upper bound, likewise; None: no load was too much. Of an irregular one the lowest load tried,
-    if that was too much whenever it was tried, or the one at which nothing came through any more."""
+    if that was too much whenever it was tried."""
     repeats: int = 0
     """Searches that found a throughput, and that it rests on."""
     searches: int = 0
@@ -71,7 +71,7 @@ class Throughput(Record, InState):
     l1_bps: float | None = None
     """The same with 20 B a frame of preamble and gap."""
     loss_ratio: float | None = None
-    """Measured again at `lower_bound_pps`."""
+    """Measured again at `lower_bound_pps`; of an irregular one 1: nothing came through any more."""
     tester_bound: bool = False
     """Within 10 % of the tester's own ceiling: the system under test may do more."""
     stall_labelled: bool = False
