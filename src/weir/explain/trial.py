@@ -25,8 +25,8 @@ _PURPOSES = ("calibration", "confirm", "curve")
 
 def shows_most(case: Case) -> Trial | None:
     """Best first: balanced accounts, a valid one, loss that counts, the curve (it goes a little beyond the
-    throughput), more load. Where even the lowest load was too much, of the trials that lost some of it; where nothing
-    came through any more, of those that show it."""
+    throughput), more load. Where even the lowest load was too much, of the trials that lost some of it; where
+    nothing came through any more, of those that show it."""
     ledgered = [trial for trial in (*case.curve, *case.trials) if trial.areas and trial.offered]
     too_much_pps = _lowest_too_much_pps(case)
     lowest = [one for one in ledgered if one.intended_load_pps <= too_much_pps and lossy(one)]

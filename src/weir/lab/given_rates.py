@@ -9,6 +9,7 @@ from weir.lab.complaint import Complaint
 from weir.lab.delay import LatencyOptions, SoakOptions
 from weir.lab.goal_check import goals_named
 from weir.lab.lab import Lab
+from weir.lab.measure import CurveOptions
 from weir.lab.traffic_check import traffic_complaints
 
 SETTLES_S = 1.0
@@ -21,7 +22,8 @@ def at_rates(lab: Lab, rates: Sequence[str], duration_s: float) -> Lab:
     asked = lab.measure.latency
     settle_s = min(asked.settle_s if asked is not None else SETTLES_S, duration_s)
     latency = LatencyOptions(loads=tuple(rates), duration_s=duration_s, settle_s=settle_s)
-    measure = lab.measure.model_copy(update={"goals": (), "latency": latency, "soak": SoakOptions()})
+    others = {"curve": CurveOptions(points=0), "soak": SoakOptions()}
+    measure = lab.measure.model_copy(update={"goals": (), "latency": latency, **others})
     of_packets = lab.sla is not None and lab.sla.limits_packets()
     sla = lab.sla.model_copy(update={"throughput": ()}) if lab.sla is not None and of_packets else None
     return lab.model_copy(update={"measure": measure, "sla": sla, "steps": ()})

@@ -70,8 +70,6 @@ def faults(
     if gone:
         names = ", ".join(gone)
         found.append(Fault("gone", f"Port {names} disappeared during the trial: deploy the chain again."))
-    if counted is not None and wanted_s is not None:
-        found += _disturbed(counted, wanted_s, duration_s)
     if counts.unaccounted < 0 or (counts.unaccounted > 0 and not reset):
         found.append(_unaccounted(counts))
     duplicates = sum(stream.duplicates for stream in result.streams)
@@ -84,6 +82,8 @@ def faults(
             )
         )
     found += _changed(result, streams)
+    if counted is not None and wanted_s is not None:
+        found += _disturbed(counted, wanted_s, duration_s)
     if not as_fast_as_possible:
         found += _late(counts, result, duration_s, counted)
     found += _receiver(counts, streams)

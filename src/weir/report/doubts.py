@@ -27,10 +27,13 @@ trial time at a load may miss a goal."""
 SIGMAS = 3.0
 """By chance a binomial count is this many standard deviations too high once in 700 times."""
 
+ORDER_SHARE = 1e-4
+"""Of the packets that arrived: more of them behind a later one are worth a word (RFC 4737, section 4)."""
+
 SUSTAINED: frozenset[Purpose] = frozenset({"search", "curve", "confirm", "latency", "frame-loss"})
 """Trials of one rate for some time: what they carry, a search could have found. A burst is none."""
 
-Kind = Literal["X", "I", "L", "S", "D", "R", "U", "contradicted", "note"]
+Kind = Literal["X", "I", "L", "S", "D", "R", "U", "contradicted", "order", "note"]
 TITLES: dict[Kind, str] = {
     "X": "Given up",
     "I": "Irregular (I)",
@@ -40,6 +43,7 @@ TITLES: dict[Kind, str] = {
     "R": "One round or repeat alone (R)",
     "U": "Unsteady (U): just above it packets were lost in pauses, or far more than the load is too much",
     "contradicted": "Contradicted by a valid trial of the same case",
+    "order": "Out of order, share of the packets",
 }
 """Of those that a short report names."""
 SET_ASIDE = {"accounting": "with unaccounted packets", "frames_changed": "with changed frames"}
@@ -98,6 +102,17 @@ def doubts(result: Result) -> list[Doubt]:
         for setup, case in result.cases()
         if (words := _set_aside(case)) is not None
     ]
+    found += [
+        Doubt(
+            "order",
+            place(setup.name, setup.chain, case),
+            (),
+            f"{share} of the packets arrived {LATER}",
+            share,
+        )
+        for setup, case in result.cases()
+        if (share := _out_of_order(case)) is not None
+    ]
     same: dict[tuple[str, Kind, str, str], list[str]] = {}
     for row in summary.rows(result):
         where = place(row.setup.name, row.setup.chain, row.case)
@@ -108,6 +123,17 @@ def doubts(result: Result) -> list[Doubt]:
         for (where, kind, detail, short), goals in same.items()
     ]
     return found
+
+
+LATER = "behind one that was sent later, in the valid trials together"
+
+
+def _out_of_order(case: Case) -> str | None:
+    """Which share, of all valid trials; None where it is not worth a word."""
+    trials = [trial for trial in summary.measured(case) if trial.valid]
+    delivered = sum(trial.delivered for trial in trials)
+    reordered = sum(trial.reordered for trial in trials)
+    return numbers.share(reordered / delivered) if reordered > ORDER_SHARE * delivered else None
 
 
 def _always_dropped(case: Case) -> str | None:

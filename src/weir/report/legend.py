@@ -25,6 +25,7 @@ COUNTED: dict[doubts.Kind | Literal["T"], tuple[str, str]] = {
     "I": ("irregular", ""),
     "X": ("given up", ""),
     "contradicted": ("contradicted by a valid trial", ""),
+    "order": ("packets out of order", ""),
     "note": ("with a remark", ""),
 }
 """Where a report only counts them, of letters and what has none: a name, and what it says."""
@@ -188,7 +189,8 @@ def _which(result: Result, kind: str, places: Mapping[str, str]) -> str:
         if count == len(places):
             return reason
         return (_disturbed(result, places) if kind == "I" else None) or f"{reason} ({count} of them)"
-    names, rest = [*places][:NAMED], len(places) - NAMED
+    of_each = [f"{where} ({share})" if kind == "order" else where for where, share in places.items()]
+    names, rest = of_each[:NAMED], len(places) - NAMED
     return "; ".join([*names, *([f"and {rest} more"] if rest > 0 else [])])
 
 

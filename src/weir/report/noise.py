@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
 from weir.base.si import US_PER_S
+from weir.base.words import counted
 from weir.lab.frames import frame_label
 from weir.report import numbers, rates, summary
 from weir.results import slices
@@ -36,9 +37,29 @@ AWAY_LINES = 20
 _NOT_PROGRAMS = {HOST: "the host", SLOWED: SLOWED_HOW}
 
 
+FAULTY_SHARE = 0.9
+FAULTY_TRIALS = 3
+"""Of so many trials, at least, such a share has the same fault: it is of the chain, whoever had the cores."""
+
+
+def fault(ran: Sequence[Trial]) -> str | None:
+    """ "packets arrived more than once in 18 of 18 trials": what no disturbance of the machine does; None:
+    there is no such thing."""
+    sent = [trial for trial in ran if trial.delivered]
+    duplicated = sum(trial.duplicates > 0 for trial in sent)
+    changed = sum("frames_changed" in trial.doubted for trial in sent)
+    for what, count in (("packets arrived more than once", duplicated), ("frames arrived changed", changed)):
+        if count >= FAULTY_TRIALS and count >= FAULTY_SHARE * len(sent):
+            return f"{what} in {count} of {counted(len(sent), 'trial')} that delivered any"
+    return None
+
+
 def headline(result: Result) -> str | None:
     """What to know before any number, where much has no rate or does not count; None of every other run."""
     ran = list(summary.trials(result))
+    if (why := fault(ran)) is not None:
+        whole = f"{why}, which no disturbance of the machine does"
+        return f"{whole[:1].upper()}{whole[1:]}: look for the cause in the chain, and see the remarks."
     searched = [case for _, case in result.cases() if case.throughput or case.problem is not None]
     without = [case for case in searched if not any(one.load_pps for one in case.throughput)]
     too_much, said = sum(map(_too_much, without)), []

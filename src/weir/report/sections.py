@@ -166,6 +166,10 @@ def next_step(result: Result) -> str | None:
     if noise.overloaded(result):
         busy = f"`weir explain` says why even the lowest load was too much; {busy}"
     steps = (
+        (
+            noise.fault(list(summary.trials(result))) is not None,
+            "look in the chain for it, or in what it uses",
+        ),
         (noise.mostly_disturbed(result), busy),
         (
             summary.left_out(result) is not None,

@@ -53,6 +53,8 @@ class SoakEvent(Record):
     direction: str | None = None
     packets: int | None = None
     """Missing when it was noticed."""
+    out_of_order: bool = False
+    """They came later: of the stream nothing was lost in the interval, and some were reordered."""
     counters: list[Drop] = []
     """What counted drops in the same interval."""
     during_stall: bool | None = None

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
@@ -97,8 +97,10 @@ def interval(
         for one in after.traffic.streams
     ]
     drops = [*_drops(drops_before, after), *_tester_drops(was, after, ends)]
+    came = {one.stream for one in records if one.lost <= 0 and one.reordered > 0}
     events = sorted(
-        [*_losses(after, ends, drops, start_wall_s), *_stalls(before, after, start_wall_s)], key=_importance
+        [*_losses(after, ends, drops, start_wall_s, came), *_stalls(before, after, start_wall_s)],
+        key=_importance,
     )
     return (
         SoakInterval(
@@ -169,8 +171,9 @@ def _tester_drops(
 
 
 def _losses(
-    after: Snapshot, ends: Mapping[int, Stream], drops: list[Drop], start_wall_s: float
+    after: Snapshot, ends: Mapping[int, Stream], drops: list[Drop], start_wall_s: float, came: Collection[int]
 ) -> Iterator[SoakEvent]:
+    """`came`: streams of which all came, though some out of order."""
     gaps = [
         (gap.ended_us / US_PER_S - gap.us / US_PER_S, gap.ended_us / US_PER_S) for gap in after.traffic.gaps
     ]
@@ -186,7 +189,8 @@ def _losses(
                 stream=one.id,
                 direction=ends[one.id].direction,
                 packets=packets,
-                counters=drops,
+                out_of_order=one.id in came,
+                counters=[] if one.id in came else drops,
                 during_stall=stalled,
             )
 
@@ -240,9 +244,9 @@ def _taken(taken: Sequence[Taken]) -> list[CoreTaken]:
 
 
 def _importance(event: SoakEvent) -> tuple[int, float]:
-    """Losses first, the largest of each kind first."""
+    """Losses first, the largest of each kind first, and last what only came out of order."""
     if event.kind == "loss":
-        return 0, -(event.packets or 0)
+        return 2 * event.out_of_order, -(event.packets or 0)
     return 1, -(event.us or 0.0)
 
 

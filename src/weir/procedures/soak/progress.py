@@ -21,6 +21,8 @@ class SoakProgress(Progress):
     def __init__(self, console: Console | None = None) -> None:
         super().__init__(console)
         self._logged_s: float | None = None
+        self._overtaken = False
+        """That packets came out of order was said."""
         self._worst: SoakInterval | None = None
 
     def say(self, text: str) -> None:
@@ -36,9 +38,13 @@ class SoakProgress(Progress):
             )
             return
         losses = [event for event in interval.events if event.kind == "loss"]
+        if all(event.out_of_order for event in losses) and self._overtaken:
+            losses = []  # said once: it goes on so
+        self._overtaken = self._overtaken or any(event.out_of_order for event in losses)
         if losses:
-            worst = max(losses, key=lambda event: event.packets or 0)
-            more = f" (the worst of {len(losses)} losses)" if len(losses) > 1 else ""
+            worst = max(losses, key=lambda event: (not event.out_of_order, event.packets or 0))
+            what = "times" if worst.out_of_order else "losses"
+            more = f" (the worst of {len(losses)} {what})" if len(losses) > 1 else ""
             self.say(f"  {event_text(worst)}{more}")
         if self._worst is None or (greatest_us(interval) or 0) > (greatest_us(self._worst) or 0):
             self._worst = interval

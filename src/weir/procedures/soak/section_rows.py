@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from weir.base.packet_rate import unit_of
 from weir.base.si import US_PER_S
+from weir.base.words import counted
 from weir.report import numbers, summary
 from weir.results.result import Case, Result, Setup
 from weir.results.soak import (
@@ -109,11 +110,13 @@ def facts(soak: Soak) -> Iterator[tuple[str, str]]:
         )
     events = [event for one in soak.intervals for event in one.events]
     stalls = [event for event in events if event.kind == "stall"]
-    losses = [event for event in events if event.kind == "loss"]
+    losses = [event for event in events if event.kind == "loss" and not event.out_of_order]
+    overtaken = sum(event.out_of_order for event in events)
+    order = f", {overtaken} times packets came out of order" if overtaken else ""
     left_out = sum(one.events_left_out for one in soak.intervals)
     more = f", and {left_out} that were only counted, of either kind" if left_out else ""
     unseen = " (when packets were lost is not known)" if soak.lost and not losses else ""
-    yield "events", f"{len(losses)} of loss{unseen}, {len(stalls)} stalls of 1 ms or more{more}"
+    yield "events", f"{len(losses)} of loss{unseen}, {len(stalls)} stalls of 1 ms or more{order}{more}"
     yield "cores away", _away(soak)
     looks = [one.look_ms for one in soak.intervals]
     if looks:
@@ -264,19 +267,29 @@ def event_text(event: SoakEvent) -> str:
             event.by or "loop"
         ]
         return f"{head} core {event.core} stood still for {numbers.us(event.us)}: {event.taker or by}"
-    counted = ", ".join(f"{one.place} {one.reason} {one.packets}" for one in event.counters)
+    if event.out_of_order:
+        arrow = numbers.ARROWS.get(event.direction or "", "")
+        return f"{head} {arrow} {counted(event.packets or 0, 'packet')} came later, out of order"
+    drops = ", ".join(f"{one.place} {one.reason} {one.packets}" for one in event.counters)
     stalled = " during a stall" if event.during_stall else ""
     arrow = numbers.ARROWS.get(event.direction or "", "")
     more = sum(one.packets for one in event.counters) > (event.packets or 0)
     whose = "in the whole interval " if more else ""
-    found = f"{whose}{counted}" if counted else "no counter of the interval"
+    found = f"{whose}{drops}" if drops else "no counter of the interval"
     return f"{head} {arrow} {event.packets} packets lost{stalled}: {found}"
 
 
 def notable(soak: Soak, most: int = EVENTS_SHOWN) -> list[SoakEvent]:
     """Losses first, then the longest stalls; in order of time."""
     events = [event for one in soak.intervals for event in one.events]
-    events.sort(key=lambda event: (event.kind != "loss", -(event.packets or 0), -(event.us or 0.0)))
+    events.sort(
+        key=lambda event: (
+            event.kind != "loss",
+            event.out_of_order,
+            -(event.packets or 0),
+            -(event.us or 0.0),
+        )
+    )
     return sorted(events[:most], key=lambda event: event.offset_s)
 
 

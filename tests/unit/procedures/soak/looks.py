@@ -60,6 +60,7 @@ class Run:
     delay_ns: dict[float, int] = field(default_factory=dict)
     rss_kib: int = 50_000
     dropped: int = 0
+    reordered: int = 0
 
     def begin(self, wall_s: float = START_S) -> None:
         """A new run of weir-dp: its counters are 0."""
@@ -75,6 +76,7 @@ class Run:
         gaps: Sequence[Gap] = (),
         under_way: int = 0,
         dropped: int = 0,
+        reordered: int = 0,
         taken: Sequence[TakenSpan] = (),
     ) -> None:
         """Ten seconds with 1000 packets a stream; `losses` of stream 0 as (seconds of the run, packets)."""
@@ -82,6 +84,7 @@ class Run:
         self.packets += 1000
         self.lost += lost
         self.dropped += dropped
+        self.reordered += reordered
         low = float(int(delay_us)) * 1e3
         self.delay_ns[low] = self.delay_ns.get(low, 0) + 1000 - lost
         self.recorder.add(replace(self._look(delay_us, losses, gaps, under_way), taken=taken))
@@ -96,6 +99,7 @@ class Run:
                 tx_refused=0,
                 delivered=self.packets - self.lost * (stream.id == 0) - under_way,
                 missing=self.lost * (stream.id == 0),
+                reordered=self.reordered * (stream.id == 0),
                 latency=LatencyInterval(
                     count=sum(self.delay_ns.values()),
                     mean_ns=sum((low + 500) * packets for low, packets in self.delay_ns.items())

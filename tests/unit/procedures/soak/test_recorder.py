@@ -8,7 +8,7 @@ import pytest
 from weir.lab.sla import DelayLimits, Sla
 from weir.procedures.soak.drift import fitted
 from weir.procedures.soak.recorder import Recorder
-from weir.procedures.soak.section_rows import drift_cells, event_text
+from weir.procedures.soak.section_rows import drift_cells, event_text, facts
 from weir.protocol.traffic_results import Gap
 from weir.results.soak import PoolFigures, SoakInterval
 from weir.results.trial import Drop
@@ -109,6 +109,18 @@ def test_a_loss_has_its_time_its_stream_and_what_counted_it() -> None:
     alone = losses[0].model_copy(update={"packets": 5})
     assert event_text(alone).endswith("5 packets lost during a stall: f1 no_room 5")
     assert [stream.lost for stream in seen.recorder.soak.intervals[1].streams] == [5, 0]
+
+
+def test_what_came_out_of_order_is_told_apart_from_what_was_lost() -> None:
+    seen = run()
+    seen.pass_by(reordered=2, losses=[(4.0, 1), (8.5, 1)])
+    seen.pass_by(reordered=1, lost=1, losses=[(15.0, 1)], dropped=1)
+    overtaken, lost = (one.events for one in seen.recorder.soak.intervals)
+    assert [event.out_of_order for event in overtaken] == [True, True]
+    assert event_text(overtaken[0]).endswith("1 packet came later, out of order")
+    assert [event.out_of_order for event in lost] == [False]
+    (said,) = [text for name, text in facts(seen.recorder.soak) if name == "events"]
+    assert said == "1 of loss, 0 stalls of 1 ms or more, 2 times packets came out of order"
 
 
 @pytest.mark.parametrize(

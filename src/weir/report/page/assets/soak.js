@@ -109,8 +109,8 @@ function eventMarks(plot, soak) {
     if (x < left || x > left + width) continue;
     if (event.kind === 'stall' && Math.abs(x - stallAt) < 8 * devicePixelRatio) continue;
     if (event.kind === 'stall') stallAt = x;
-    context.fillStyle = event.kind === 'loss' ? css('--bad') : css('--dim');
-    context.fillText(event.kind === 'loss' ? '▾' : '▿', x, top - 1);
+    context.fillStyle = event.kind === 'loss' && !event.out_of_order ? css('--bad') : css('--dim');
+    context.fillText(event.kind === 'loss' && !event.out_of_order ? '▾' : '▿', x, top - 1);
   }
   context.restore();
 }

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a function does to packets is said of the function, whoever had the cores meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from weir.report import doubts, noise, summary
+from weir.results.result import Result, Trial
+
+from .disturbed import disturbed
+from .synthetic import result
+
+
+def each_trial(made: Result, change: Callable[[Trial], None]) -> Result:
+    for trial in summary.trials(made):
+        change(trial)
+    return made
+
+
+def twice(trial: Trial) -> None:
+    trial.duplicates = 7
+
+
+def changed(trial: Trial) -> None:
+    trial.doubted = ["frames_changed"]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"), [(twice, "Packets arrived more than once"), (changed, "Frames arrived changed")]
+)
+@pytest.mark.parametrize("made", [result, disturbed])
+def test_what_happens_in_every_trial_comes_before_who_had_the_cores(
+    change: Callable[[Trial], None], words: str, made: Callable[[], Result]
+) -> None:
+    said = noise.headline(each_trial(made(), change))
+    assert said is not None
+    assert said.startswith(f"{words} in ")
+    assert "which no disturbance of the machine does: look for the cause in the chain" in said
+
+
+def test_what_happened_in_some_trials_is_not_in_the_first_sentence() -> None:
+    made = result()
+    next(iter(summary.trials(made))).duplicates = 7
+    assert noise.fault(list(summary.trials(made))) is None
+
+
+def test_packets_out_of_order_are_told_with_their_share() -> None:
+    def overtaken(trial: Trial) -> None:
+        trial.reordered = trial.delivered // 100
+
+    made = each_trial(result(), overtaken)
+    sentence = next(one for one in doubts.sentences(made) if "behind one that was sent later" in one)
+    assert sentence.startswith("direct PVP, frame 64: 1 % of the packets arrived behind one")
+    assert any(one.startswith("Out of order, share of the packets: ") for one in doubts.grouped(made, "NDR"))
+    assert not any("behind one" in one for one in doubts.sentences(result()))
