@@ -22,7 +22,8 @@ EXIT_CODES = {
     "`verify`: its level could not be judged",
     3: "this machine lacks something, others have its cores, or no file can be written; the message names it",
     4: "no service level was missed, but part of one could not be judged (`verify`: 2)",
-    130: "interrupted by Ctrl-C, SIGTERM or a lost terminal; what had finished is stored",
+    130: "interrupted by Ctrl-C, SIGTERM or a lost terminal; what had finished is stored (of `model "
+    "calibrate` nothing is)",
 }
 JSON = """\
 Progress and errors are on standard error, results on standard output: with `--json` one JSON document and
@@ -31,10 +32,11 @@ is not good the document is that of `weir validate --json`, whatever the command
 `{"valid": false, "problems": […]}`, with exit code 2."""
 PLACES = """\
 Results are in `weir/results.db` in `$XDG_DATA_HOME` or `~/.local/share`, unless `--store` or `$WEIR_STORE`
-names another place; the cost model is beside it, in `model.json`. Under sudo it is the home of the one who
-called sudo, and what Weir makes there, in `results/` or by `--output` is that user's: `sudo weir run LAB`
-and `weir report` have one store. (sudo drops `$WEIR_STORE` and `$XDG_DATA_HOME`, unless told otherwise.)
-Commands that only read results make no store, and need no more than to be allowed to read it."""
+names another place; the cost model is in `weir/model.json` there, unless `--model` or `$WEIR_MODEL` does.
+Under sudo it is the home of the one who called sudo, and what Weir makes there, in `results/` or by
+`--output` is that user's: `sudo weir run LAB` and `weir report` have one store. (sudo drops `$WEIR_STORE` and
+`$XDG_DATA_HOME`, unless told otherwise.) Commands that only read results make no store, and need no more
+than to be allowed to read it."""
 
 
 def page(app: typer.Typer) -> str:

@@ -24,14 +24,17 @@ from weir.fabric.lock import LOCK_SUFFIX, Lock
 from weir.fabric.outside.watch import taking_part
 
 PREFIX = "core-"
+TOLD_AGAIN_S = 60.0
+"""Who has them may be another one by then."""
 GRACE_S = 0.5
 """Somebody who only looks, or begins to take down what was left, has a lock for less than this."""
 GOING_S = 30.0
 """What is being taken down is gone after this, machines in it too."""
-_PAUSE_S = 0.1
+SOON_S, _PAUSE_S, _LONG_PAUSE_S = 5.0, 0.1, 0.5
+"""Who waits for longer looks less often: what it waits for measures."""
 
 Waiting = Callable[[str], None]
-"""Is told once who has the cores."""
+"""Is told who has the cores, and who has them then."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ class CoreClaim:
 
         Ctrl-C ends that, where it is held, too.
         """
-        began, told = time.monotonic(), False
+        began, told, told_s = time.monotonic(), "", -TOLD_AGAIN_S
         while True:
             stop_signals.check()
             claim = cls()
@@ -79,10 +82,11 @@ class CoreClaim:
             took_s = time.monotonic() - began
             if waiting is None and took_s >= holder.patience_s:
                 raise FabricError(holder.does, holder.fix)
-            if waiting is not None and not told and took_s >= min(GRACE_S, holder.patience_s):
+            new = holder.does != told and took_s - told_s >= TOLD_AGAIN_S
+            if waiting is not None and new and took_s >= min(GRACE_S, holder.patience_s):
                 waiting(holder.does)
-                told = True
-            time.sleep(_PAUSE_S)
+                told, told_s = holder.does, took_s
+            time.sleep(_PAUSE_S if took_s < SOON_S else _LONG_PAUSE_S)
 
     def release(self) -> None:
         """Gives them back. Without effect the second time."""
