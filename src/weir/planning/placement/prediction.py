@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from weir import plan
@@ -10,7 +11,7 @@ from weir.base import packet_rate
 from weir.lab import Chain, Lab
 from weir.lab.execution import Execution
 from weir.plan.execution import execution
-from weir.planning.model.capacity import CostModel, predict_blind, typical
+from weir.planning.model.capacity import CostModel, Prediction, predict_blind, typical
 from weir.planning.model.scaling import over_link, side_by_side
 from weir.planning.queueing import DelayPrediction, execution_delay
 from weir.results.prediction import LabPrediction, PredictedCore, PredictedDelay, PredictedQueue
@@ -25,6 +26,20 @@ def execution_of(lab: Lab, chain: Chain, frame: str, technology: str = "direct")
 def directions(lab: Lab) -> int:
     """In which its tester sends."""
     return 2 if lab.tester.direction == "bidirectional" else 1
+
+
+UNTOLD_TIMES = 4.0
+"""An interval this many times as high as low says next to nothing of the rate between."""
+
+
+def _untold(rates: Prediction) -> tuple[str, ...]:
+    times = rates.high_pps / rates.low_pps if rates.low_pps else math.inf
+    if times < UNTOLD_TIMES:
+        return ()
+    return (
+        f"The model does not tell: its interval is from {packet_rate.said(rates.low_pps)} to "
+        f"{packet_rate.said(rates.high_pps)}. Calibrate it anew on a quieter machine, or with more trials.",
+    )
 
 
 def predicted(
@@ -70,7 +85,7 @@ def predicted(
             for load in rates.cores
         ],
         delay=delay,
-        notices=[*rates.notices, *notices],
+        notices=[*_untold(rates), *rates.notices, *notices],
     )
 
 

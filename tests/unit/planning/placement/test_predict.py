@@ -226,3 +226,15 @@ def test_a_poor_model_is_said_to_be_one_by_whatever_asks_it(lab: Path, model: Pa
     assert "This model is poor: its rates are off by ± 122%." in said
     assert poor_fit(document()) == []
     assert "This model is poor" in render(poor, "model.json")
+
+
+def test_an_interval_so_wide_that_it_says_nothing_is_called_that(lab: Path, tmp_path: Path) -> None:
+    model = tmp_path / "wide.json"
+    unsure = document()
+    wide = [[1e4 * one for one in row] for row in unsure.covariance]
+    write_model(unsure.model_copy(update={"covariance": wide}), model)
+    code, said = predicted(str(lab), "-c", "known", "--model", str(model), "--json")
+    assert code == 0
+    (one,) = json.loads(said)
+    assert one["high_pps"] > 4 * one["low_pps"]
+    assert one["notices"][0].startswith("The model does not tell: its interval is from ")
