@@ -188,7 +188,7 @@ def test_an_answer_out_of_time_is_both_its_bounds_and_never_the_lower_one_alone(
 def test_a_delay_of_an_invalid_trial_says_so() -> None:
     run = latency_run()
     run.setups[0].cases[0].delays[0].trials[0].valid = False
-    assert terminal.render(run).count("(invalid)") == 1
+    assert terminal.render(run).count("(invalid)") == 2  # of its delay and of what was lost
 
 
 def test_a_delay_is_of_the_valid_trial_where_another_is_invalid_and_says_how_many_are() -> None:

@@ -94,8 +94,9 @@ def _losses(result: Result) -> Iterator[RenderableType]:
         out.add_column(most, overflow="fold")
         for row in some:
             style = None if row.of.valid else "yellow"
-            out.add_row(row.of.setup.name, row.of.point.load, *row.cells(unit), style=style)
+            out.add_row(row.of.setup.name, section_losses.load_text(row), *row.cells(unit), style=style)
         yield out
+    yield from blocks.listed("Invalid", section_losses.unusable(result), "yellow")
 
 
 def _judgement(result: Result) -> Iterator[RenderableType]:

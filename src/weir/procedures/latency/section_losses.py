@@ -105,14 +105,34 @@ def loss_table(result: Result) -> PlainTable | None:
             row.of.setup.name,
             row.of.setup.chain,
             frame_label(row.of.case.frame),
-            row.of.point.load,
+            load_text(row),
             *row.cells(unit),
         ]
         for row in rows
     ]
     sent, *others = HEAD
     head = (summary.way_title(result).lower(), "chain", "frame", "load", f"{sent}, {unit.label}", *others)
-    return PlainTable("Losses at given loads", head, lines, 4, MEANING) if lines else None
+    invalid = "".join(f" Invalid: {why}" for why in unusable(result))
+    return PlainTable("Losses at given loads", head, lines, 4, MEANING + invalid) if lines else None
+
+
+def load_text(row: LossRow) -> str:
+    """ "20Mpps (invalid)": no trial of it can be used, and what it lost is not what that load loses."""
+    return row.of.point.load if row.of.valid else f"{row.of.point.load} (invalid)"
+
+
+def unusable(result: Result) -> list[str]:
+    """Why, of each such load of a run that searched for nothing: it has no other answer."""
+    return [
+        f"{_place(row)}: {' '.join(row.of.point.trials[-1].invalid_because)}"
+        for row in loss_rows(result)
+        if not row.of.valid and row.of.point.trials and not _searched(result)
+    ]
+
+
+def _place(row: LossRow) -> str:
+    setup, frame = row.of.setup, frame_label(row.of.case.frame)
+    return f"{setup.name} {setup.chain}, frame {frame}, at {row.of.point.load}"
 
 
 def lost_text(row: LossRow) -> str:

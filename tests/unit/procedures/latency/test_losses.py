@@ -65,3 +65,13 @@ def test_the_csv_of_a_run_that_searched_for_nothing_has_a_row_a_load_repeat_and_
     assert {row["run"] for row in rows} == {made.id}
     searched = csv.DictReader(io.StringIO(render(run(searched=True), "csv")))
     assert "goal" in (searched.fieldnames or ())
+
+
+def test_what_a_load_lost_that_was_never_sent_is_no_finding_and_says_why() -> None:
+    made = run(lost=500)
+    (trial,) = made.setups[0].cases[0].delays[0].trials
+    trial.valid, trial.invalid_because = False, ["The tester sent 900 of 2900 packets too few."]
+    assert not any("lost" in sentence for sentence in SECTION.findings(made))
+    said = render(made, "terminal")
+    assert "(invalid)" in said
+    assert "direct PVP, frame 64, at 10% PDR: The tester sent 900 of 2900" in " ".join(said.split())
