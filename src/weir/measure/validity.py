@@ -160,6 +160,15 @@ def _disturbed(counted: Counting, wanted_s: float, lasted_s: float) -> list[Faul
     behind = counted.short_recovering
     if seconds >= ENOUGH_SHARE * wanted_s and behind <= SHORTFALL_RATIO * max(1, counted.record.offered):
         return []
+    due_pps = (counted.record.offered + counted.short + behind) / lasted_s
+    if seconds >= ENOUGH_SHARE * wanted_s and behind > due_pps * counted.away_s:
+        return [
+            Fault(
+                "tester",
+                f"The tester was {behind} packets behind at the end, more than were due while its core was"
+                " away: lower the load, or give the tester a core of its own.",
+            )
+        ]
     if seconds >= ENOUGH_SHARE * wanted_s:
         return [
             Fault(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who is named for a trial of which too little was undisturbed."""
+"""Who is named for a trial that others disturbed, or of which the tester was too slow."""
 
 from __future__ import annotations
 
@@ -57,3 +57,19 @@ def test_threads_of_one_program_are_one_and_who_had_most_is_named(
 
 def test_where_nobody_is_known_to_have_had_a_core_nobody_is_named() -> None:
     assert said().endswith("(0.350 s would do), and nothing says who had the cores: end what else runs.")
+
+
+@pytest.mark.parametrize(
+    ("behind", "words"),
+    [(50_000, "The tester's core was away, and it was still 50000 packets behind"),
+     (900_000, "The tester was 900000 packets behind at the end, more than were due while its core was away")],
+)  # fmt: skip
+def test_a_tester_that_is_too_slow_is_told_from_one_that_was_away(behind: int, words: str) -> None:
+    """Of a second at a million packets a second, a tenth of which it was away."""
+    record = Counted(offered=1_000_000 - behind, lost=0, backlog=0, seconds=0.9)
+    slices = TrialSlices(width_us=1e6, offered=[1], delay_us=[])
+    counted = Counting(record, (), slices, {}, None, 0, behind, 0.1, {})
+    result = TrafficResult(run=1, tx_duration_ns=1e9, streams=())
+    (first, *_) = faults(Balance(0, 0, 0, (), 0), result, [], 1.0, counted=counted, wanted_s=1.0)
+    assert first.kind == "tester"
+    assert first.sentence.startswith(words)
