@@ -62,7 +62,7 @@ def test_where_nobody_is_known_to_have_had_a_core_nobody_is_named() -> None:
 @pytest.mark.parametrize(
     ("behind", "words"),
     [(50_000, "The tester's core was away, and it was still 50000 packets behind"),
-     (900_000, "The tester was 900000 packets behind at the end, more than were due while its core was away")],
+     (900_000, "The tester was 900000 packets behind at the end, more than were due while its core was")],
 )  # fmt: skip
 def test_a_tester_that_is_too_slow_is_told_from_one_that_was_away(behind: int, words: str) -> None:
     """Of a second at a million packets a second, a tenth of which it was away."""
