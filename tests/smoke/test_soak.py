@@ -201,7 +201,7 @@ def test_a_schedule_of_loads_is_sent_load_by_load_and_what_each_had_is_told(
     assert sum(sent) == soak.offered
     assert sent[1] < sent[0] < sent[2], said
     assert "Loads of the schedule" in said
-    assert "0 to 0.00800 Mpps (a schedule of 3 loads" in said
+    assert "0 to 8.000 kpps (a schedule of 3 loads" in said
     assert not list(run_root.iterdir())
 
 
