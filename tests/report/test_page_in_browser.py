@@ -149,7 +149,7 @@ def test_each_plot_of_a_soak_with_several_lines_has_its_own_key(tmp_path: Path) 
         re.findall(r"^([^<]*)", figure)[0]: re.findall(r"</(?:canvas|i)>([^<]+)</li>", figure)
         for figure in plots.split("<figcaption>")[1:]
     }
-    assert keys["Rate, Mpps"] == ["offered", "delivered"]
+    assert keys["Rate, kpps"] == ["offered", "delivered"]
     assert keys["Delay, slower direction, µs"] == ["P50", "P99", "P99.9", "max", "jitter max"]
     assert keys["Cores away, share of each interval"] == ["python3"]
     table = dom.partition("<caption>When cores were away")[2].partition("</table>")[0]
