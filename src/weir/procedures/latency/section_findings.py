@@ -18,9 +18,8 @@ def findings(result: Result) -> Iterator[str]:
         yield said
     told = shown(result)
     losses = [row for row in told if row.of.valid]
-    lossy = next((row for row in losses if row.lost), None)
-    if lossy is not None or losses:
-        yield _losses(losses, lossy, whole=len(losses) == len(told))
+    if losses:
+        yield _losses(losses, whole=len(losses) == len(told))
     rows = [row for row in delay_rows(result) if row.valid and row.p99_us is not None]
     if rows:
         first = rows[0]
@@ -37,14 +36,14 @@ def findings(result: Result) -> Iterator[str]:
             )
 
 
-def _losses(rows: list[LossRow], lossy: LossRow | None, *, whole: bool) -> str:
+def _losses(rows: list[LossRow], *, whole: bool) -> str:
     """Of the load that lost most, or that none did. Not `whole`: others could not be sent."""
-    if lossy is None:
-        if not whole:
-            loads = ", ".join(dict.fromkeys(row.of.point.load for row in rows))
-            return f"Nothing was lost at {loads}; the rest is invalid."
-        return f"Nothing was lost: {numbers.count(sum(row.offered for row in rows))} packets were sent."
     most = max(rows, key=lambda row: row.loss_ratio or 0.0)
-    case = most.of
-    at = f"{case.what[-1]} ({case.setup.name} {case.setup.chain}, {summary.sizes(case.case.frame)})"
-    return f"At {at} {lost_text(most)}."
+    if most.lost:
+        case = most.of
+        at = f"{case.what[-1]} ({case.setup.name} {case.setup.chain}, {summary.sizes(case.case.frame)})"
+        return f"At {at} {lost_text(most)}."
+    if not whole:
+        loads = ", ".join(dict.fromkeys(row.of.point.load for row in rows))
+        return f"Nothing was lost at {loads}; the rest is invalid."
+    return f"Nothing was lost: {numbers.count(sum(row.offered for row in rows))} packets were sent."

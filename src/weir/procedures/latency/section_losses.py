@@ -136,13 +136,9 @@ def _place(row: LossRow) -> str:
 
 
 def lost_text(row: LossRow) -> str:
-    """ "nothing of 3,000,000 packets was lost", "12 % of 3,000,000 packets were lost, most as rx_missed at
-    f1.left"."""
-    packets = f"{numbers.count(row.offered)} packets"
-    if not row.lost:
-        return f"nothing of {packets} was lost"
+    """ "12 % of 3,000,000 packets were lost, most as rx_missed at f1.left", of one that lost some."""
     most = f", most as {row.most}" if row.most else ""
-    return f"{numbers.share(row.loss_ratio)} of {packets} were lost{most}"
+    return f"{numbers.share(row.loss_ratio)} of {numbers.count(row.offered)} packets were lost{most}"
 
 
 def csv(result: Result) -> CsvTable | None:
