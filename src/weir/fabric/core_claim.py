@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from weir.base.error import FabricError
-from weir.base.topology import Topology
 from weir.fabric import stop_signals
 from weir.fabric.journal import SUFFIX, Journal, journals, root
 from weir.fabric.lock import LOCK_SUFFIX, Lock
@@ -206,7 +205,7 @@ def _overlapping(cores: Collection[int]) -> Iterator[tuple[Journal, list[int]]]:
     another version of Weir has deployed cannot be read."""
     for path in journals():
         with suppress(FabricError), closing(Journal(path)) as journal:  # it may be gone by now
-            topology = journal.about("begin", Topology)
+            topology = journal.topology()
             its = taking_part(topology) if topology is not None else frozenset()
             if its & set(cores):
                 yield journal, sorted(its & set(cores))
@@ -219,7 +218,7 @@ def _undescribed() -> Iterator[Holder]:
             if "begin" not in journal.header() or not journal.kept():
                 continue
             try:
-                journal.about("begin", Topology)
+                journal.topology()
             except FabricError as error:
                 yield Holder(f"{error.message}; so nobody knows on which cores it polls", error.fix)
 

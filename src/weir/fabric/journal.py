@@ -10,6 +10,7 @@ line announces has not been begun. Space to take everything down is reserved bef
 from __future__ import annotations
 
 import errno
+import importlib
 import json
 import os
 import weakref
@@ -17,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import BaseModel, ValidationError
 
@@ -40,9 +41,12 @@ _OF_ANOTHER = f"destroy it with that one; or {_BY_HAND}"
 _RESERVED_BYTES = 64 * 1024
 _LOOKED_AT_S = 1.0
 """Whoever removes locks that nobody holds has a new one for less than this."""
-_HEADERS = {"Topology": "begin", "Tuning": "tune", "CloudTopology": "cloud"}
-"""By the name of the class: few commands know them all."""
-_Described = TypeVar("_Described", bound=BaseModel)
+_DESCRIBED = {
+    "begin": ("weir.base.topology", "Topology"),
+    "tune": ("weir.plan", "Tuning"),
+    "cloud": ("weir.base.cloud", "CloudTopology"),
+}
+"""What the header describes, by its key. Loaded when one is read: few commands need them all."""
 
 
 def root() -> Path:
@@ -61,6 +65,10 @@ def _is_ours(path: Path) -> bool:
     with suppress(OSError):
         return path.lstat().st_uid in {0, os.geteuid()} and not path.is_symlink()
     return False
+
+
+def _key_of(about: BaseModel) -> str:
+    return next(key for key, (_, name) in _DESCRIBED.items() if name == type(about).__name__)
 
 
 @dataclass
@@ -97,7 +105,7 @@ class Journal:
             flags = os.O_TMPFILE | os.O_RDWR | os.O_APPEND | os.O_CLOEXEC
             journal = cls(path, os.open(path.parent, flags, 0o644), lock)
             try:
-                head = {"journal": VERSION, _HEADERS[type(about).__name__]: about.model_dump(mode="json")}
+                head = {"journal": VERSION, _key_of(about): about.model_dump(mode="json")}
                 journal._append(head)
                 # With a directory descriptor, because plain link(2) would not follow the symbolic link.
                 descriptors = os.open("/proc/self/fd", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -209,12 +217,25 @@ class Journal:
             )
         return found
 
-    def about(self, kind: str, model: type[_Described]) -> _Described | None:
-        """What stands, where the header is of that kind. FabricError if another version of Weir, with other
-        words for it, made it: this one can only take it down."""
-        said = self.header().get(kind)
+    def topology(self) -> Topology | None:
+        """Of a chain; None of anything else. FabricError if another version of Weir, with other words for
+        it, made it: this one can only take it down."""
+        return cast("Topology | None", self._described("begin"))
+
+    def tuning(self) -> Tuning | None:
+        """Of a tuned host. FabricError likewise."""
+        return cast("Tuning | None", self._described("tune"))
+
+    def cloud(self) -> CloudTopology | None:
+        """Of a cloud of tenants. FabricError likewise."""
+        return cast("CloudTopology | None", self._described("cloud"))
+
+    def _described(self, key: str) -> BaseModel | None:
+        said = self.header().get(key)
         if said is None:
             return None
+        module, name = _DESCRIBED[key]
+        model: type[BaseModel] = getattr(importlib.import_module(module), name)
         try:
             return model.model_validate(said)
         except ValidationError as error:

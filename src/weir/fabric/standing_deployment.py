@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from weir.base.error import FabricError
 from weir.base.step import Step
-from weir.base.topology import Topology
 from weir.base.words import counted
 from weir.fabric import markers, openvswitch, process, stop_signals
 from weir.fabric.counters import Counter, kernel_counters, openvswitch_counters
@@ -21,10 +20,11 @@ from weir.fabric.outside.taken import TakenWatch
 from weir.fabric.outside.watch import Watch, taking_part
 from weir.fabric.site import Facts, Site
 from weir.fabric.step_handlers import Counting, Running, Settling, Switching, step_handler
-from weir.plan import Tuning
 
 if TYPE_CHECKING:
     from weir.base.cloud import CloudTopology
+    from weir.base.topology import Topology
+    from weir.plan import Tuning
 
 _ENDING_S, _LOOK_S = 1.0, 0.01
 
@@ -40,20 +40,18 @@ class StandingDeployment:
 
     @cached_property
     def topology(self) -> Topology | None:
-        """Of a chain; None of anything else. FabricError likewise."""
-        return self._journal.about("begin", Topology)
+        """Of a chain; None of anything else. FabricError if another version of Weir describes it."""
+        return self._journal.topology()
 
     @cached_property
     def tuning(self) -> Tuning | None:
         """Of a tuned host. FabricError likewise."""
-        return self._journal.about("tune", Tuning)
+        return self._journal.tuning()
 
     @cached_property
     def cloud(self) -> CloudTopology | None:
         """Of a cloud of tenants. FabricError likewise."""
-        from weir.base.cloud import CloudTopology
-
-        return self._journal.about("cloud", CloudTopology)
+        return self._journal.cloud()
 
     def foreign(self) -> str | None:
         """Why this Weir cannot take it down; None if it can."""
