@@ -20,6 +20,7 @@
 #include "verbs.h"
 
 #define CLIENTS_MAX 16
+#define NO_DESCRIPTOR_MS 100
 
 static struct weir_client clients[CLIENTS_MAX];
 static unsigned int client_count;
@@ -55,15 +56,35 @@ listen_on(const char *path, struct weir_error *error)
 	return fd;
 }
 
+/* The sooner of two times, each -1 for never. */
+static int
+sooner_ms(int one_ms, int other_ms)
+{
+	if (one_ms < 0 || other_ms < 0)
+		return RTE_MAX(one_ms, other_ms);
+	return RTE_MIN(one_ms, other_ms);
+}
+
 /* For how long nothing else need be done, at the most; -1: for ever. */
 static int
-wait_ms(void)
+wait_ms(bool listens)
 {
-	const int speaks_ms = weir_controlled_wait_ms();
+	int most_ms = weir_controlled_wait_ms();
 
-	if (!weir_clocks_follow())
-		return speaks_ms;
-	return speaks_ms < 0 ? WEIR_CLOCK_FOLLOW_MS : RTE_MIN(speaks_ms, WEIR_CLOCK_FOLLOW_MS);
+	if (weir_clocks_follow())
+		most_ms = sooner_ms(most_ms, WEIR_CLOCK_FOLLOW_MS);
+	return listens ? most_ms : sooner_ms(most_ms, NO_DESCRIPTOR_MS);
+}
+
+/* False where there is no descriptor for who waits: poll would say so at once, for ever. */
+static bool
+welcome(int listening)
+{
+	int fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC);
+
+	if (fd >= 0)
+		clients[client_count++] = (struct weir_client){.fd = fd};
+	return fd >= 0 || (errno != EMFILE && errno != ENFILE);
 }
 
 int
@@ -71,6 +92,7 @@ weir_serve(const char *path, struct weir_error *error)
 {
 	struct pollfd polled[CLIENTS_MAX + 2 + WEIR_CONTROLLED_MAX];
 	int listening = listen_on(path, error);
+	bool listens = true;
 	sigset_t signals;
 	int signalled;
 
@@ -84,7 +106,7 @@ weir_serve(const char *path, struct weir_error *error)
 		unsigned int count = client_count, sockets = weir_controlled_count();
 
 		polled[0] = (struct pollfd){.fd = signalled, .events = POLLIN};
-		polled[1] = (struct pollfd){.fd = count < CLIENTS_MAX ? listening : -1,
+		polled[1] = (struct pollfd){.fd = listens && count < CLIENTS_MAX ? listening : -1,
 					    .events = POLLIN};
 		for (unsigned int i = 0; i < count; i++)
 			polled[i + 2] = (struct pollfd){.fd = clients[i].fd,
@@ -92,8 +114,9 @@ weir_serve(const char *path, struct weir_error *error)
 		for (unsigned int i = 0; i < sockets; i++)
 			polled[count + 2 + i] =
 				(struct pollfd){.fd = weir_controlled_fd(i), .events = POLLIN};
-		if (poll(polled, count + 2 + sockets, wait_ms()) < 0)
+		if (poll(polled, count + 2 + sockets, wait_ms(listens)) < 0)
 			continue;
+		listens = true;
 		if (polled[0].revents != 0)
 			break;
 		for (unsigned int i = 0; i < sockets; i++) {
@@ -106,12 +129,8 @@ weir_serve(const char *path, struct weir_error *error)
 				forget(i);
 		}
 		weir_controlled_speak();
-		if (polled[1].revents != 0) {
-			int fd = accept4(listening, NULL, NULL, SOCK_CLOEXEC);
-
-			if (fd >= 0)
-				clients[client_count++] = (struct weir_client){.fd = fd};
-		}
+		if (polled[1].revents != 0)
+			listens = welcome(listening);
 	}
 	while (client_count > 0)
 		forget(client_count - 1);

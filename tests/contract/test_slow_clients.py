@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import json
+import resource
 import socket
+import struct
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -76,3 +78,29 @@ def test_a_request_that_is_too_long_is_refused_and_the_next_one_answered(raw: so
     assert refused["error"]["message"] == "a request of more than 4 MiB was left out"
     assert refused["error"]["expected"] == "one JSON object a line, of 4 MiB at most"
     assert (answered["ok"], answered["id"]) == (True, 7)
+
+
+def test_who_comes_when_weir_dp_has_no_descriptor_left_waits_and_costs_it_nothing(
+    raw: socket.socket, path: Path
+) -> None:
+    raw.sendall(ASK)
+    raw.recv(65536)  # it is a client by now
+    pid, *_ = struct.unpack("3i", raw.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+    most = resource.prlimit(pid, resource.RLIMIT_NOFILE)[1]
+    open_now = max(int(one.name) for one in Path(f"/proc/{pid}/fd").iterdir())
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (open_now + 1, most))
+    with socket.socket(socket.AF_UNIX) as waiting:
+        waiting.settimeout(10)
+        waiting.connect(str(path))
+        waiting.sendall(ASK)
+        before = wanted_ms(pid)
+        time.sleep(0.5)
+        assert wanted_ms(pid) - before < 250, "it asks again and again"
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (most, most))
+        assert json.loads(waiting.recv(65536))["id"] == 7
+
+
+def wanted_ms(pid: int) -> int:
+    """For how long the first thread of that process has had a CPU, or has waited for one."""
+    had_ns, waited_ns, _ = Path(f"/proc/{pid}/task/{pid}/schedstat").read_text().split()
+    return (int(had_ns) + int(waited_ns)) // 1_000_000
