@@ -76,8 +76,9 @@ check_frame(const struct pcap_pkthdr *header, const struct weir_capture *capture
 			"frame %u of %s has %u bytes, of %u at most without FCS", number, path,
 			header->caplen > header->len ? header->caplen : header->len, most);
 	if (header->ts.tv_sec < 0 || header->ts.tv_sec > SECONDS_MAX)
-		return weir_fail(error, "bad_argument", WHERE, "seconds since 1970, below 2^33",
-				 NULL, "frame %u of %s has a time that cannot be", number, path);
+		return weir_fail(error, "bad_argument", WHERE,
+				 "seconds since 1970: below 2^31 in a pcap, 2^33 in a pcapng", NULL,
+				 "frame %u of %s has a time that cannot be", number, path);
 	if (capture->count == WEIR_CAPTURE_FRAMES_MAX ||
 	    size + header->len > WEIR_CAPTURE_BYTES_MAX)
 		return weir_fail(error, "bad_argument", WHERE,

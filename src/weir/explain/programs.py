@@ -73,11 +73,15 @@ def not_emptied(one: Analysis, worst: Overflow) -> Verdict:
 
 
 def slowest(one: Analysis, left: str) -> Verdict | None:
-    """The program that fills a core, of a trial in which something was `left` in queues; None: none does."""
+    """The program that fills a core, of a trial in which something was `left` in queues, or the only one
+    there is: no core is full, so that it waits. None: no such."""
     names = {area.name.split(".")[0] for area in one.trial.areas if area.name.startswith(PROGRAM)}
     found = max((_program_of(one, name) for name in names), key=attrgetter("share"), default=None)
-    if found is None or found.share < FULL_SHARE:
+    if found is None or (found.share < FULL_SHARE and len(names) > 1):
         return None
     says = f"{left}, and {found.known_as} {found.had}: it is too slow."
+    if found.share < FULL_SHARE:
+        waits = "it waits for something else than its core (a timer, a lock, a device)"
+        says = f"{left}, though {found.known_as} {found.had} only: {waits}."
     limit = Limit(kind="program", name=found.name, core=found.core, sentence=says)
     return Verdict(limit, (*found.evidence, *busy(one)))

@@ -348,12 +348,25 @@ def test_a_program_of_which_nothing_of_a_light_load_comes_is_named_with_how_busy
     assert "it drops them by itself" in of(0.1).limit.sentence
 
 
+HALF_LEFT: dict[str, Any] = {"delivered": OFFERED // 2, "backlog": OFFERED // 2, "loss_ratio": 0.5}
+
+
 def test_a_program_that_fills_its_core_is_named_for_what_was_left_in_queues() -> None:
-    left: dict[str, Any] = {"delivered": OFFERED // 2, "backlog": OFFERED // 2, "loss_ratio": 0.5}
-    found = of_program(1.0, {}, **left)
+    found = of_program(1.0, {}, **HALF_LEFT)
     assert verdict(found) == ("program", "program:f1")
     assert "500,000 packets were left in queues at its end, and nf (program:f1)" in found.limit.sentence
-    assert verdict(of_program(0.4, {}, **left))[0] == "unknown"
+
+
+def test_the_only_program_that_leaves_packets_in_queues_and_its_core_idle_is_said_to_wait() -> None:
+    found = of_program(0.02, {}, **HALF_LEFT)
+    assert verdict(found) == ("program", "program:f1")
+    assert "though nf (program:f1) has core 1 for 2% of the time only: it waits" in found.limit.sentence
+
+
+def test_which_of_two_programs_waits_is_not_known() -> None:
+    works = [area(f"program:{name}.worker", 0.02, kind="guest", core=1, packets=0) for name in ("f1", "f2")]
+    found = explained(trial([*the_tester(), *works], {}, **HALF_LEFT), built=with_program())
+    assert verdict(found)[0] == "unknown"
 
 
 def test_areas_of_a_core_that_others_had_are_not_shown_as_if_all_of_it_were_theirs() -> None:
