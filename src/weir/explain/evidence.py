@@ -110,9 +110,15 @@ def slowed_rows(core: int, times: float | None) -> Iterator[Evidence]:
 
 
 def busy(one: Analysis) -> tuple[Evidence, ...]:
-    """A row a core."""
+    """A row a core. What programs take of it is not in it: one that polls takes all."""
+    programs = {area.core for area in one.trial.areas if area.kind == "guest"}
     return tuple(
-        share(f"core {core.number} busy", core.busy, "full" if core.full else "not full")
+        share(
+            f"core {core.number} busy",
+            core.busy,
+            ("full" if core.full else "not full")
+            + (", programs left out" if core.number in programs else ""),
+        )
         for core in one.cores
     )
 

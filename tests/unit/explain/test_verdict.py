@@ -348,6 +348,19 @@ def test_a_program_of_which_nothing_of_a_light_load_comes_is_named_with_how_busy
     assert "it drops them by itself" in of(0.1).limit.sentence
 
 
+def test_a_core_on_which_a_program_works_too_says_that_it_is_left_out_of_how_busy_that_is() -> None:
+    works = area("program:f1.worker", 0.7, kind="guest", core=1, packets=0)
+    beside = trial(
+        [*the_tester(), works, area("f2", 0.2, ACL, core=1)], {("f1/program", "not_returned"): OFFERED}
+    )
+    rows = {row.what: row for row in explained(beside, built=with_program()).evidence}
+    assert rows["core 0 busy"].note == "not full"
+    assert (rows["core 1 busy"].note, rows["core 1 busy"].value) == (
+        "not full, programs left out",
+        pytest.approx(0.2),
+    )
+
+
 HALF_LEFT: dict[str, Any] = {"delivered": OFFERED // 2, "backlog": OFFERED // 2, "loss_ratio": 0.5}
 
 
