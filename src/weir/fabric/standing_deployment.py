@@ -14,6 +14,7 @@ from weir.base.step import Step
 from weir.base.words import counted
 from weir.fabric import markers, openvswitch, process, stop_signals
 from weir.fabric.counters import Counter, kernel_counters, openvswitch_counters
+from weir.fabric.interface_watch import InterfaceWatch
 from weir.fabric.journal import SUFFIX, Entry, Journal
 from weir.fabric.outside.reading import threads_of
 from weir.fabric.outside.taken import TakenWatch
@@ -146,6 +147,11 @@ class StandingDeployment:
             partial(threads_of, loops),
             ended_take_part=bool(self.topology.namespaced()),
         )
+
+    def interface_watch(self) -> InterfaceWatch:
+        """For times in which somebody changes the chain's interfaces."""
+        assert self.topology is not None
+        return InterfaceWatch(self.topology)
 
     def _working(self) -> dict[str, list[int]]:
         """Processes that do its work now, by step: those it started, and whatever runs in the namespace of a

@@ -12,7 +12,7 @@ from weir.measure.absences import SLOWED_TIMES, absences, slowed
 from weir.measure.disturbance import evidence
 from weir.measure.left_out import recorded
 from weir.measure.machine_state import MachineState
-from weir.measure.tester import CoreWatch, Taken, Unwatched
+from weir.measure.tester import CoreWatch, InterfaceWatch, Taken, Unwatched
 from weir.protocol.traffic_results import Slices
 from weir.results.result import Counted, LeftOut, TrialSlices
 
@@ -41,10 +41,12 @@ class Counting:
 
 @dataclass(frozen=True)
 class Watched:
-    """What tells of disturbances: who had the cores, and what the run's trials saw of the machine so far."""
+    """What tells of disturbances: who had the cores, what the run's trials saw of the machine so far, and
+    whether the chain is still what was built."""
 
     cores: CoreWatch = field(default_factory=Unwatched)
     state: MachineState = field(default_factory=MachineState)
+    interfaces: InterfaceWatch = field(default_factory=Unwatched)
 
 
 def counting(

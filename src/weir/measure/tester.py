@@ -181,6 +181,16 @@ class CoreWatch(Protocol):
         """Just after."""
 
 
+class InterfaceWatch(Protocol):
+    """Looks at the interfaces of the system under test before and after a trial."""
+
+    def begin(self) -> None:
+        """Just before."""
+
+    def altered(self) -> Sequence[str]:
+        """Just after: what is not as it was built, or changed in the trial; "left of f1 is down"."""
+
+
 class Unwatched:
     """Where polling loops alone tell."""
 
@@ -189,6 +199,10 @@ class Unwatched:
 
     def end(self) -> Sequence[Taken]:
         """Saw nobody."""
+        return []
+
+    def altered(self) -> Sequence[str]:
+        """Saw nothing."""
         return []
 
 

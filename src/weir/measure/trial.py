@@ -50,6 +50,10 @@ LEDGERED: frozenset[Purpose] = frozenset({"calibration", "curve", "confirm"})
 GAPPED: frozenset[Purpose] = frozenset({"burst", "recovery", "reset", "migration"})
 
 
+UNBELIEVABLE = frozenset({"altered", "accounting", "frames_changed", "host"})
+"""Faults of a trial whose counts say nothing of the system under test."""
+
+
 @dataclass(frozen=True)
 class Outcome:
     """A trial, and its faults in a form that a search can act on."""
@@ -63,7 +67,7 @@ class Outcome:
 
     def believable(self) -> bool:
         """Whether its counts say something of the system under test, if only that it is too slow."""
-        return not any(fault.kind in ("accounting", "frames_changed", "host") for fault in self.faults)
+        return not any(fault.kind in UNBELIEVABLE for fault in self.faults)
 
     def doubtful(self) -> bool:
         """Whether it lost packets in a slower state of the machine: in a better one it might not have."""
@@ -133,6 +137,7 @@ class TrialRunner:
         if ledgered:
             self._outside.begin()
         asked_s = duration_s if shape is not None or delay is not None else self._stretched(duration_s)
+        self._watched.interfaces.begin()
         self._watched.cores.begin()
         result = self._tester.run(
             self.traffic.rates_pps(load_pps),
@@ -151,6 +156,7 @@ class TrialRunner:
             # Too little once is answered at once: the next trial has its time.
             late = counted.record.seconds < ENOUGH_SHARE * duration_s
             self._share += (share - self._share) * (1 if late else SHARE_WEIGHT)
+        reset = shape is not None and shape.meanwhile is not None
         found = faults(
             counts,
             result,
@@ -159,8 +165,9 @@ class TrialRunner:
             counted=counted,
             wanted_s=duration_s,
             gone_ports=[port.name for port in self._ledger.ports if port.gone],
+            altered=[] if reset else self._watched.interfaces.altered(),
             as_fast_as_possible=load_pps == 0,
-            reset=shape is not None and shape.meanwhile is not None,
+            reset=reset,
         )
         trial = self._trial(
             purpose, load_pps, asked_s, counts=counts, result=result, counted=counted, found=found

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """When a trial must not be used, and why (rule 3 of docs/design/method.md).
 
-A fault is of one of five kinds, because each asks for something else:
+A fault is of one of six kinds, because each asks for something else:
 
 - *tester*: the tester could not keep up. A search takes the load as too high for the tester, never for the
   system under test, and a throughput bounded by it is tester-bound.
-- *accounting*: packets are missing or too many, so that the counters cannot be believed. A throughput bounded
-  by it is irregular.
+- *altered*: an interface of the system under test is not what was built, so that something else was measured.
+  A throughput bounded by it is irregular.
+- *accounting*: packets are missing or too many, so that the counters cannot be believed. Likewise.
 - *host*: other programs took a polling core away for much of the trial. Likewise.
 - *frames_changed*: a frame arrived with another payload than it was sent with. Likewise.
 - *gone*: a port disappeared; nothing more can be measured.
@@ -42,7 +43,7 @@ _ADVICE = {
 class Fault:
     """Why a trial is invalid: a sentence with the number and what to do."""
 
-    kind: Literal["tester", "accounting", "frames_changed", "host", "gone"]
+    kind: Literal["tester", "altered", "accounting", "frames_changed", "host", "gone"]
     sentence: str
 
 
@@ -55,21 +56,30 @@ def faults(
     counted: Counting | None = None,
     wanted_s: float | None = None,
     gone_ports: Sequence[str] = (),
+    altered: Sequence[str] = (),
     as_fast_as_possible: bool = False,
     reset: bool = False,
 ) -> list[Fault]:
     """All that is wrong with a trial, worst first.
 
     `counted`: what of it counts, of which there should be `wanted_s`; None: all. `gone_ports`: those of the
-    system under test. A trial `as_fast_as_possible` has no schedule to miss. `reset`: something of the system
-    under test was reset in the trial, and its counters with it: what nobody has counted is lost, and only
-    packets too many are a fault.
+    system under test. `altered`: what of its interfaces changed. A trial `as_fast_as_possible` has no
+    schedule to miss. `reset`: something of the system under test was reset in the trial, and its counters
+    with it: what nobody has counted is lost, and only packets too many are a fault.
     """
     found: list[Fault] = []
     gone = sorted({*result.gone_ports, *gone_ports})
     if gone:
         names = ", ".join(gone)
         found.append(Fault("gone", f"Port {names} disappeared during the trial: deploy the chain again."))
+    if altered:
+        found.append(
+            Fault(
+                "altered",
+                f"{'; '.join(altered)}: that is not the chain that was built. Look at what the function, or"
+                " somebody else, does to it.",
+            )
+        )
     if counts.unaccounted < 0 or (counts.unaccounted > 0 and not reset):
         found.append(_unaccounted(counts))
     duplicates = sum(stream.duplicates for stream in result.streams)

@@ -20,7 +20,6 @@ from weir.lab import Chain, Lab
 from weir.lab.measure import Measure
 from weir.lab.ways import Way, ways
 from weir.measure import ceilings, measure_setup
-from weir.measure.counting import Watched
 from weir.measure.one_case import Event, OnChain, TrialFinished
 from weir.measure.tester import Reset, Traffic
 from weir.procedures import own_campaign
@@ -257,7 +256,7 @@ class Campaign:
                     [loop.traffic(frame) for frame in self._frames()],
                     loop.tester(),
                     self._progress.event,
-                    watched=Watched(loop.cores, self._kept.state),
+                    watched=loop.watched(self._kept.state),
                 )
         return self._ceilings[kind]
 
@@ -290,7 +289,7 @@ class Campaign:
                     found,
                     sla=lab.sla,
                     outside=chain.deployment.watch(sample_stacks=lab.measure.sample_stacks),
-                    watched=Watched(chain.cores, self._kept.state),
+                    watched=chain.watched(self._kept.state),
                     resets=self._resets(chain.deployment),
                     failed=chain.deployment.keep_logs,
                 ),

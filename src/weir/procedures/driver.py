@@ -18,11 +18,14 @@ from weir import fabric, plan
 from weir.base.error import ChainError
 from weir.base.topology import Topology
 from weir.fabric import stop_signals
+from weir.fabric.interface_watch import InterfaceWatch
 from weir.fabric.outside import TakenWatch
 from weir.lab import Chain, Lab
 from weir.lab.frames import CAPTURE, mean_frame_bytes
 from weir.lab.ways import Way
 from weir.measure import Traffic
+from weir.measure.counting import Watched
+from weir.measure.machine_state import MachineState
 from weir.measure.tester import Counter
 from weir.plan import SOCKET, Plan
 from weir.plan.spanning import part
@@ -53,6 +56,7 @@ class RunningChain:
     hello: Hello
     cores: TakenWatch
     """Who has its cores, trial by trial."""
+    interfaces: InterfaceWatch
     bring_up_s: float
     learned: Learned | None = None
     """Whom the tester answers; None: no stream answers another one."""
@@ -69,6 +73,10 @@ class RunningChain:
         # The kernel forwards in the system call of whoever sends.
         shares_cores = self.deployment.kernel_forwards()
         return DataPlaneTester(self.client, self.topology.outside_cores(), shares_cores=shares_cores)
+
+    def watched(self, state: MachineState | None = None) -> Watched:
+        """What tells of disturbances in its trials. `state`: of the run; None: a new one."""
+        return Watched(self.cores, state or MachineState(), self.interfaces)
 
     def counters(self) -> Sequence[Counter]:
         """What switch, kernel and parts on other hosts count now."""
@@ -225,7 +233,9 @@ def _running_here(
         ):
             hello = configured(client, made, deployment, say)
             took_s = round(time.monotonic() - began, 3)
-            yield RunningChain(lab, made, deployment, client, hello, cores, took_s, _learned(client, made))
+            interfaces = deployment.interface_watch()
+            learned = _learned(client, made)
+            yield RunningChain(lab, made, deployment, client, hello, cores, interfaces, took_s, learned)
     except ChainError as error:
         deployment.keep_logs(error)
         raise

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from tests.simulated.device import Response
 from tests.simulated.tester import SimulatedDut, simulated_traffic
 from weir.lab.measure import CurveOptions, Measure, TrialOptions
+from weir.measure.counting import Watched
 from weir.measure.experiment import measure_setup
 from weir.measure.one_case import OnChain, Time
 from weir.measure.outside import Outside
@@ -39,6 +40,7 @@ class Rig:
     measure: Measure = MEASURE
     counters: SutCounters = no_counters
     outside: Outside | None = None
+    watched: Watched | None = None
     trials: list[Trial] = field(default_factory=list)
     failures: list[Exception] = field(default_factory=list)
 
@@ -52,6 +54,7 @@ class Rig:
             on_trial=self.trials.append,
             outside=self.outside,
             sleep=self.dut.sleep,
+            watched=self.watched,
         )
 
     def case(self, ceiling: Ceiling | None = None) -> Case:

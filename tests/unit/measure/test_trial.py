@@ -7,6 +7,8 @@ import pytest
 
 from tests.simulated.device import Response, StallKind
 from tests.simulated.tester import Misbehaviour, SimulatedDut
+from weir.measure.counting import Watched
+from weir.measure.tester import Unwatched
 from weir.measure.trial import PortGoneError
 
 from .rig import CAPACITY_PPS, STEADY, Port, Rig
@@ -46,6 +48,23 @@ def test_a_trial_that_went_wrong_is_invalid_with_the_number(wrong: Misbehaviour,
     trial = Rig(SimulatedDut(STEADY, wrong=wrong)).runner(retries=0).run("search", 1e6, 0.5).trial
     assert not trial.valid
     assert words in trial.invalid_because[0]
+
+
+class Changed(Unwatched):
+    """An interface that changes in each trial."""
+
+    def altered(self) -> list[str]:
+        return ["left of f1 is down", "right of f1 is gone or renamed"]
+
+
+def test_a_trial_in_which_the_chain_was_altered_is_no_answer_and_says_what_first() -> None:
+    dut = SimulatedDut(STEADY, wrong=Misbehaviour(unaccounted=3))
+    outcome = Rig(dut, watched=Watched(interfaces=Changed())).runner(retries=0).run("search", 1e6, 0.5)
+    assert not outcome.trial.valid
+    assert not outcome.believable()
+    said = "left of f1 is down; right of f1 is gone or renamed: that is not the chain that was built."
+    assert outcome.trial.invalid_because[0].startswith(said)
+    assert "3 of 500000 packets" in outcome.trial.invalid_because[1]
 
 
 def test_packets_that_no_one_offered_make_a_trial_invalid() -> None:

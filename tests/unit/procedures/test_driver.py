@@ -44,6 +44,9 @@ class Fabric:
     def core_watch(self) -> Any:
         return SimpleNamespace(close=lambda: self.done.append("close watch"))
 
+    def interface_watch(self) -> Any:
+        return SimpleNamespace()
+
     def datapath(self) -> str:
         return "userspace"
 

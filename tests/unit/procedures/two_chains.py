@@ -201,7 +201,7 @@ def nothing_is_built(monkeypatch: pytest.MonkeyPatch) -> None:
                 traffic=lambda frame: SimpleNamespace(frame=frame, mean_frame_bytes=64.0),
                 tester=lambda: None,
                 counters=lambda: (),
-                cores=None,
+                watched=lambda _state=None: None,
                 deployment=deployment,
                 describe=lambda _setup: None,
                 versions=dict,

@@ -15,7 +15,6 @@ from weir.lab import Chain, Lab
 from weir.lab.delay import PAUSE, Load, load_of
 from weir.lab.frames import CAPTURE
 from weir.measure import ceilings, measure_setup
-from weir.measure.counting import Watched
 from weir.measure.delay import load_pps
 from weir.measure.one_case import Event, OnChain, TrialFinished
 from weir.measure.tester import ANNOUNCE_FRAMES, arrival_clocks
@@ -223,7 +222,7 @@ class SoakCampaign:
                     on.counters,
                     on_event,
                     {case.frame: case.ceiling} if case.ceiling else {},
-                    watched=Watched(on.cores),
+                    watched=on.watched(),
                 ),
             )
         )

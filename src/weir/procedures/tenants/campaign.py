@@ -108,7 +108,7 @@ class TenantsCampaign:
                 [loop.traffic(frame) for frame in self._frames],
                 loop.tester(),
                 self._progress.event,
-                watched=Watched(loop.cores, self._state),
+                watched=loop.watched(self._state),
             )
 
     def _first(self, topology: CloudTopology) -> TrafficConfigure:

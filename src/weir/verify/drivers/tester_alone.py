@@ -9,7 +9,6 @@ from weir import plan
 from weir.base.cloud import CloudTester
 from weir.lab.performance import Performance
 from weir.measure import ceilings
-from weir.measure.counting import Watched
 from weir.measure.machine_state import MachineState
 from weir.plan.cloud.loopback import loopback_lab
 from weir.procedures.driver import new_id, planned, running
@@ -36,6 +35,6 @@ class TesterAlone:
                     [loop.traffic(frame) for frame in frames],
                     loop.tester(),
                     lambda _event: None,
-                    watched=Watched(loop.cores, self._state),
+                    watched=loop.watched(self._state),
                 )
         return self._found
