@@ -71,6 +71,7 @@ class SimulatedDut:
         self._missed = 0
         self._denied = 0
         self._inside = Passage(0, (), (0.0,))
+        self._last: TrafficResult | None = None
 
     def clock(self) -> float:
         """Virtual time in seconds."""
@@ -159,7 +160,7 @@ class SimulatedDut:
         delivered = _spread(offered, absent)
         self.now_s += duration_s + self.overhead_s + (drain_s if absent else 0.0)
         gone = wrong.gone_after_trials is not None and self.trials > wrong.gone_after_trials
-        return TrafficResult(
+        self._last = TrafficResult(
             run=self.trials,
             tx_duration_ns=(duration_s + (wrong.stretch_s if misbehaves else 0.0)) * NS_PER_S,
             streams=tuple(
@@ -185,6 +186,12 @@ class SimulatedDut:
             else _slices(inside, sum(intended), sum(offered), duration_s, more_lost=absent - lost),
             gone_ports=("tester.right",) if gone else (),
         )
+        return self._last
+
+    def again(self) -> TrafficResult:
+        """Nothing comes later."""
+        assert self._last is not None
+        return self._last
 
     def ledger(self) -> Ledger:
         """One function with one path, and the tester's receiving port."""

@@ -5,6 +5,7 @@ addresses that the next hop expects. `forwarder.py LEFT LEFT_MAC LEFT_HOP RIGHT 
 OPTION drop=N: every N-th frame is lost. stop=N: it ends after N frames. deaf: it ignores SIGTERM. late=S:
 what comes in its first S seconds is lost. garbage=N: with every N-th frame it sends four of its own: random
 bytes that may be too short or too long, the frame cut off, and the frame with random bytes in its place.
+slow=N: it forwards so many frames a second, of a queue for many seconds.
 """
 
 from __future__ import annotations
@@ -18,12 +19,13 @@ import time
 from contextlib import suppress
 
 ETH_P_ALL, FRAME_BYTES, MAC_BYTES = 3, 65536, 6
+SO_RCVBUFFORCE = 33
 ANSWER = 7
 
 
 def opened(name: str) -> socket.socket:
     made = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_P_ALL))
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 22)
+    made.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 1 << 23)
     made.bind((name, ETH_P_ALL))
     return made
 
@@ -71,6 +73,7 @@ def main(words: list[str]) -> int:
                 return ANSWER
             if time.monotonic() >= begins and ("drop" not in said or seen % int(said["drop"])):
                 out, head = way[one]
+                time.sleep(1 / float(said["slow"]) if "slow" in said else 0)
                 out.send(head + frame[2 * MAC_BYTES :])
                 if "garbage" in said and seen % int(said["garbage"]) == 0:
                     throw(out, head, frame)

@@ -68,6 +68,21 @@ def test_what_a_program_forwards_and_what_it_loses_is_accounted_for(technology: 
 
 
 @pytest.mark.long
+def test_what_a_slow_program_still_holds_of_one_trial_is_waited_for_before_the_next(run_root: Path) -> None:
+    slow = program_lab([*FORWARDER, "slow=150"])
+    trials: list[Trial] = []
+    with standing(slow, trials.append, drain_ms=DRAIN_MS) as (_, runner):
+        runner.run("search", 20_000, 0.2)  # for more seconds than a trial drains
+        runner.run("curve", 50, 1.0)
+    flood, gentle = trials
+    late = sum(packets for (_, reason), packets in lost(flood).items() if reason == "too_late")
+    assert late > 100
+    assert (flood.delivered + late, flood.unaccounted) == (flood.offered, 0)
+    assert (gentle.delivered, gentle.unaccounted) == (gentle.offered, 0)
+    assert [*run_root.iterdir()] == []
+
+
+@pytest.mark.long
 def test_what_is_ready_when_packets_come_through_loses_none_of_the_first_trial(run_root: Path) -> None:
     late = [*FORWARDER, "late=1"]
     (trial,) = trials_of(program_lab(late, ready_packets=True), 1, GENTLE_PPS, DURATION_S, drain_ms=DRAIN_MS)

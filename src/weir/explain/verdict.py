@@ -15,6 +15,7 @@ from dataclasses import replace
 
 from weir.base import packet_rate
 from weir.base.si import US_PER_S
+from weir.base.words import counted
 from weir.explain.conclusion import Verdict, unknown
 from weir.explain.cores import Core, CostItem, cores
 from weir.explain.decisions import decision, nothing_comes
@@ -54,16 +55,25 @@ def judge(one: Analysis) -> Verdict:
     if one.silent is not None:
         return _too_slow(one, one.silent) or nothing_comes(one, one.silent)
     if not balanced(trial):
-        return unknown(
-            f"{abs(trial.unaccounted)} packets of the trial are unaccounted for, or {trial.duplicates} came "
-            "twice: its counters cannot be believed."
-        )
+        return unknown(f"{_unbalanced(trial)}: its counters cannot be believed.")
     if lost_some(trial) and one.losses.decided > one.losses.overflowed:
         return decision(one)
     taken = taken_away(one) if lost_some(trial) or lossy(trial) else None
     if taken is not None:
         return Verdict(*taken)
     return _overflowing(one) if lossy(trial) else _without_loss(one)
+
+
+def _unbalanced(trial: Trial) -> str:
+    found = []
+    if trial.unaccounted:
+        number = counted(abs(trial.unaccounted), "packet")
+        found.append(
+            f"{number} of the trial {'is' if abs(trial.unaccounted) == 1 else 'are'} unaccounted for"
+        )
+    if trial.duplicates:
+        found.append(f"{counted(trial.duplicates, 'packet')} of it came more than once")
+    return ", and ".join(found)
 
 
 def _too_slow(one: Analysis, light: Trial) -> Verdict | None:

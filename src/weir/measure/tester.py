@@ -104,6 +104,9 @@ class Tester(Protocol):
     ) -> TrafficResult:
         """Sends each stream at its rate (0: as fast as it can) and waits for the end without using a core."""
 
+    def again(self) -> TrafficResult:
+        """The last run's, with what has come too late since."""
+
     def delays(self, stream: int) -> DelayHistogram:
         """One stream's latencies in the last run."""
 

@@ -18,6 +18,7 @@ from weir.measure.accounting import Balance, Seen, area_loads, balance, seen
 from weir.measure.core_speed import core_speeds
 from weir.measure.counting import ENOUGH_SHARE, Counting, Watched, counting
 from weir.measure.delay_figures import gaps, in_us, ipdv, jitter, latency, pdv
+from weir.measure.emptied import Emptied, may_hold
 from weir.measure.outside import NOTHING, Outside, Own, joined
 from weir.measure.overload import backlog_packets
 from weir.measure.tester import Answers, SutCounters, Taken, Tester, Traffic, arrival_clocks
@@ -112,6 +113,7 @@ class TrialRunner:
         self._answers = Answers(tester, traffic)
         self._share = 1.0  # of their time that counted in the last trials
         self._ledger = Ledger(tsc=0, tsc_hz=1)  # the last one read
+        self._emptied = Emptied(tester, sleep, options.drain_ms / MS_PER_S)
 
     def run(
         self,
@@ -149,7 +151,7 @@ class TrialRunner:
         taken = self._watched.cores.end()
         self._answers.sent(result)
         areas, cores = self._outside.end(began.tsc_hz) if ledgered else ([], [])
-        counts = self._settled(before, result)
+        counts, is_empty = self._settled(before, result)
         counted = self._counting(result, taken, duration_s, shape)
         if counted is not None:
             share = min(1.0, counted.record.seconds / asked_s)
@@ -165,6 +167,7 @@ class TrialRunner:
             counted=counted,
             wanted_s=duration_s,
             gone_ports=[port.name for port in self._ledger.ports if port.gone],
+            is_empty=is_empty,
             altered=[] if reset else self._watched.interfaces.altered(),
             as_fast_as_possible=load_pps == 0,
             reset=reset,
@@ -237,14 +240,18 @@ class TrialRunner:
         self._ledger = self._tester.ledger()
         return seen(self._ledger, self._counters())
 
-    def _settled(self, before: Seen, result: TrafficResult) -> Balance:
+    def _settled(self, before: Seen, result: TrafficResult) -> tuple[Balance, bool]:
+        """The account, and whether it is closed: nothing of the trial comes any more."""
         counts = balance(before, self._seen(), result, self.traffic.streams)
         for _ in range(SETTLE_READS - 1):
             if counts.unaccounted <= 0:
                 break
             self._sleep(SETTLE_S)
             counts = balance(before, self._seen(), result, self.traffic.streams)
-        return counts
+        if not may_hold(counts):
+            return counts, True
+        is_empty = self._emptied.wait()
+        return balance(before, self._seen(), self._tester.again(), self.traffic.streams), is_empty
 
     def _trial(
         self,

@@ -22,6 +22,7 @@ from typing import Literal
 from weir.base.si import MS_PER_S, NS_PER_S, US_PER_S
 from weir.measure.accounting import RECEIVER_REASONS, Balance
 from weir.measure.counting import ENOUGH_SHARE, Counting
+from weir.measure.emptied import LONGEST_S
 from weir.measure.tester import Stream
 from weir.protocol.traffic_results import TrafficResult
 from weir.results import slices
@@ -57,15 +58,17 @@ def faults(
     wanted_s: float | None = None,
     gone_ports: Sequence[str] = (),
     altered: Sequence[str] = (),
+    is_empty: bool = True,
     as_fast_as_possible: bool = False,
     reset: bool = False,
 ) -> list[Fault]:
     """All that is wrong with a trial, worst first.
 
     `counted`: what of it counts, of which there should be `wanted_s`; None: all. `gone_ports`: those of the
-    system under test. `altered`: what of its interfaces changed. A trial `as_fast_as_possible` has no
-    schedule to miss. `reset`: something of the system under test was reset in the trial, and its counters
-    with it: what nobody has counted is lost, and only packets too many are a fault.
+    system under test. `altered`: what of its interfaces changed. `is_empty`: nothing of it came any more when
+    its account was closed. A trial `as_fast_as_possible` has no schedule to miss. `reset`: something of the
+    system under test was reset in the trial, and its counters with it: what nobody has counted is lost, and
+    only packets too many are a fault.
     """
     found: list[Fault] = []
     gone = sorted({*result.gone_ports, *gone_ports})
@@ -78,6 +81,15 @@ def faults(
                 "altered",
                 f"{'; '.join(altered)}: that is not the chain that was built. Look at what the function, or"
                 " somebody else, does to it.",
+            )
+        )
+    if not is_empty:
+        found.append(
+            Fault(
+                "accounting",
+                f"Packets still came {LONGEST_S:.0f} s after its end: the system under test holds more than"
+                " it forwards in that time, or sends by itself. Give it shorter queues, or say a lower"
+                " `measure.max_load_pps`.",
             )
         )
     if counts.unaccounted < 0 or (counts.unaccounted > 0 and not reset):

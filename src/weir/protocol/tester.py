@@ -41,6 +41,8 @@ class DataPlaneTester:
         self._switch_cpus = sorted(switch_cpus)[:OTHERS_MAX]
         self.shares_cores = shares_cores
         self._stamped = True
+        self._run = 0
+        """The last one that ended."""
 
     def configure_traffic(self, config: TrafficConfigure) -> None:
         """Sets the streams of the trials that follow."""
@@ -131,11 +133,16 @@ class DataPlaneTester:
             self._client.wait(duration_s)
         return self._ended(run, ends, wait_ms)
 
+    def again(self) -> TrafficResult:
+        """The last run's result, with what has come too late since."""
+        return self._ended(self._run, time.monotonic())
+
     def _ended(self, run: int, ends: float, wait_ms: int = WAIT_MS) -> TrafficResult:
         """Its result. `ends`: when it should have ended, on the monotonic clock."""
         while time.monotonic() < ends + LATE_S:
             result = self._client.traffic_result(wait_ms)
             if result is not None and result.run == run:
+                self._run = run
                 return result
         raise DataPlaneTimeoutError(
             "timeout", f"run {run} did not end {LATE_S:.0f} s late", fix=self._client.log_hint

@@ -223,7 +223,7 @@ def test_nothing_where_all_was_carried() -> None:
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"unaccounted": 5000}, "5000 packets of the trial are unaccounted for"),
+        ({"unaccounted": 5000}, "5,000 packets of the trial are unaccounted for"),
         ({"intended": 1_100_000}, "the tester sent 100000 packets too few, though its core is not full"),
     ],
 )

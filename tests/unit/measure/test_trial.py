@@ -10,6 +10,8 @@ from tests.simulated.tester import Misbehaviour, SimulatedDut
 from weir.measure.counting import Watched
 from weir.measure.tester import Unwatched
 from weir.measure.trial import PortGoneError
+from weir.protocol.ledger import Ledger, PortLedger
+from weir.protocol.traffic_results import TrafficResult
 
 from .rig import CAPACITY_PPS, STEADY, Port, Rig
 
@@ -180,3 +182,39 @@ def test_a_tester_that_was_away_and_is_still_behind_at_the_end_was_too_slow_for_
     trials = [rig.runner().run("search", 1e6, 0.5) for _ in range(8)]
     said = {fault.kind for outcome in trials for fault in outcome.faults}
     assert said == {"tester"}
+
+
+class Slow(SimulatedDut):
+    """It gives what it still held of a trial, a packet each time that somebody looks, and counts it as not
+    returned until then."""
+
+    held, given = 3, 0
+
+    def ledger(self) -> Ledger:
+        found = super().ledger()
+        self.given += self.trials > 0 and self.given < self.held
+        return found.model_copy(update={"ports": (PortLedger(name="tester.right", rx_packets=self.given),)})
+
+    def again(self) -> TrafficResult:
+        first, *others = super().again().streams
+        late = first.model_copy(update={"too_late": self.given})
+        return super().again().model_copy(update={"streams": (late, *others)})
+
+
+def test_what_is_still_to_come_of_a_trial_is_waited_for_and_is_too_late() -> None:
+    dut = Slow(STEADY, wrong=Misbehaviour(unaccounted=3))
+    trial = Rig(dut).runner().run("search", 1e6, 0.1).trial
+    assert [(one.place, one.reason, one.packets) for one in trial.drops] == [("tester.right", "too_late", 3)]
+    assert (trial.unaccounted, trial.valid) == (0, True)
+
+
+def test_what_never_ends_to_come_is_given_up_and_said_and_not_waited_for_as_long_again() -> None:
+    dut = Slow(STEADY, wrong=Misbehaviour(unaccounted=3))
+    dut.held = 10**6
+    runner = Rig(dut).runner(retries=0)
+    began_s = dut.now_s
+    trial = runner.run("search", 1e6, 0.1).trial
+    assert "Packets still came 60 s after its end" in trial.invalid_because[0]
+    first_s, began_s = dut.now_s - began_s, dut.now_s
+    runner.run("search", 1e6, 0.1)
+    assert (first_s > 60, dut.now_s - began_s < 2) == (True, True)

@@ -57,6 +57,9 @@ class OneRun:
     """What each function receives and sends in the run."""
     ran: bool = False
 
+    def again(self) -> TrafficResult:
+        raise AssertionError("nothing is waited for")
+
     def run(
         self,
         rates_pps: Mapping[int, float],

@@ -29,6 +29,8 @@ class SummingTester:
         """Packets that its port took."""
         self.returned = 0
         """That came back, in time or not, whole or not."""
+        self._of_last = 0
+        """Those of the last run."""
 
     @property
     def shares_cores(self) -> bool:
@@ -66,9 +68,21 @@ class SummingTester:
         """One run, which counts."""
         found = self._tester.run(rates_pps, duration_s, drain_s, delay, shape)
         self.sent += sum(one.offered - one.tx_refused for one in found.streams)
-        self.returned += sum(one.delivered + one.too_late for one in found.streams)
-        self.returned += sum(one.malformed for one in found.receivers)
+        self._of_last = _returned(found)
+        self.returned += self._of_last
         return found
+
+    def again(self) -> TrafficResult:
+        """That run, with what has come since, which counts."""
+        found = self._tester.again()
+        self.returned += _returned(found) - self._of_last
+        self._of_last = _returned(found)
+        return found
+
+
+def _returned(found: TrafficResult) -> int:
+    packets = sum(one.delivered + one.too_late for one in found.streams)
+    return packets + sum(one.malformed for one in found.receivers)
 
 
 @dataclass(frozen=True)
