@@ -166,6 +166,37 @@ given_teid(void)
 	return (uint32_t)pfcp_number(answered->message + 62, 4);
 }
 
+const struct pfcp_writer *
+due(void)
+{
+	struct pfcp_peer to = {0};
+	const struct pfcp_writer *message = pfcp_agent_due(agent, &to);
+
+	if (message != NULL) {
+		assert_int_equal(to.ip, SMF.ip);
+		assert_int_equal(rte_be_to_cpu_16(to.port), PFCP_PORT);
+	}
+	return message;
+}
+
+struct upf_usage *
+usage_of(unsigned int index)
+{
+	const uint32_t rule = function->sessions[agent->reports.metered[0]].rules[1];
+
+	return &function->usages[function->rules[rule].usage[index]];
+}
+
+void
+leave_no_room_for_reports(uint64_t ms)
+{
+	for (unsigned int i = 0; i < PFCP_REPORTS_MAX; i++)
+		agent->reports.report[i] = (struct pfcp_report){
+			.tries = PFCP_REPORT_TRIES, .to_ip = 1, .again_ms = now_ms + ms};
+	agent->reports.under_way = PFCP_REPORTS_MAX;
+	agent->reports.under_way_of[0] = PFCP_REPORTS_MAX;
+}
+
 void
 check_sessions_agree(void)
 {

@@ -31,6 +31,13 @@ const struct pfcp_writer *answer(void);
 uint64_t given_seid(void);
 uint32_t given_teid(void);
 
+/* The report that is due, to the SMF; NULL: none is. */
+const struct pfcp_writer *due(void);
+/* Of the first rule of uplink of the session that is metered: where that usage of it is counted. */
+struct upf_usage *usage_of(unsigned int index);
+/* All places are taken by reports that are given up in that time. */
+void leave_no_room_for_reports(uint64_t ms);
+
 /* Fails the test unless the agent's sessions are those of the function. */
 void check_sessions_agree(void);
 

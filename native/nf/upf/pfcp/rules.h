@@ -93,6 +93,7 @@ struct pfcp_meter {
 	 * counted began, 0: it has not. */
 	uint64_t began_ms, period_began_ms, time_began_ms;
 	uint64_t quota_began_ms; /* time of the quota, likewise */
+	uint32_t used_up;	 /* which of its quotas are: bits of enum pfcp_trigger */
 	bool quota_told;	 /* that it is used up; whoever asked knows */
 };
 
