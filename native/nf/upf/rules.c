@@ -218,11 +218,14 @@ upf_rule_count(struct upf *upf, struct upf_rule *rule, enum weir_direction direc
 	}
 }
 
-/* Both rates, its own and the session's, are asked before either has the packet. */
+/* Both rates, its own and the session's, and the quotas are asked before any has the packet. Of
+ * quotas is what leaves: not what an action, a gate or a rate holds back, and what waits later. */
 static enum upf_drop
-admit(const struct upf *upf, struct upf_flow *flow, struct upf_flow *of_session, uint32_t bytes,
-      uint64_t now_tsc)
+admit(struct upf *upf, struct upf_rule *rule, struct upf_flow *of_session,
+      enum weir_direction direction, uint32_t bytes, uint64_t now_tsc)
 {
+	struct upf_flow *flow = &rule->flow;
+	const bool waits = (flow->held_by & UPF_HELD_BY_BUFFER) != 0;
 	const bool own = (flow->held_by & UPF_HELD_BY_MBR) != 0;
 	const bool shared = (flow->held_by & UPF_HELD_BY_SESSION) != 0 &&
 			    (of_session->held_by & UPF_HELD_BY_MBR) != 0;
@@ -235,11 +238,13 @@ admit(const struct upf *upf, struct upf_flow *flow, struct upf_flow *of_session,
 	if ((own && !upf_is_below_mbr(upf, flow, bytes, now_tsc, &due)) ||
 	    (shared && !upf_is_below_mbr(upf, of_session, bytes, now_tsc, &due_of_session)))
 		return UPF_DROP_ABOVE_MBR;
+	if (!waits && !upf_rule_is_within_quotas(upf, rule, direction, bytes))
+		return UPF_DROP_QUOTA;
 	if (own)
 		flow->due_tsc = due;
 	if (shared)
 		of_session->due_tsc = due_of_session;
-	return (flow->held_by & UPF_HELD_BY_BUFFER) != 0 ? UPF_WAITS : UPF_PASSES;
+	return waits ? UPF_WAITS : UPF_PASSES;
 }
 
 enum upf_drop
@@ -259,10 +264,8 @@ upf_rules_admit(struct upf *upf, struct upf_session *session, bool out_of_tunnel
 			continue;
 		if (by != NULL)
 			*by = rule;
-		if (!upf_rule_is_within_quotas(upf, rule, direction, bytes))
-			return UPF_DROP_QUOTA;
-		reason = admit(upf, &rule->flow, upf_session_flow(session, out_of_tunnel), bytes,
-			       now_tsc);
+		reason = admit(upf, rule, upf_session_flow(session, out_of_tunnel), direction,
+			       bytes, now_tsc);
 		if (reason == UPF_PASSES)
 			upf_rule_count(upf, rule, direction, bytes);
 		return reason;

@@ -131,6 +131,52 @@ who_asked_for_the_time_alone_is_told_of_it_though_the_volume_was_used_up_before(
 	assert_int_equal(told_of(), 0);
 }
 
+/* An IP packet of so many bytes to the UE: "", or why it is dropped. */
+static const char *
+down(uint16_t bytes)
+{
+	static const uint8_t payload[1400];
+	const struct weir_test_ipv4 what = {.src = "203.0.113.9",
+					    .dst = "10.46.0.1",
+					    .payload = payload,
+					    .payload_bytes = bytes - 28};
+	struct weir_test_outcome outcome = weir_test_run(&weir_nf_upf, function, WEIR_INBOUND,
+							 weir_test_ipv4_packet(&what), 1000);
+
+	rte_pktmbuf_free(outcome.packet);
+	return outcome.drop_reason != NULL ? outcome.drop_reason : "";
+}
+
+static void
+what_does_not_leave_uses_up_no_quota_and_what_a_quota_stops_no_rate(void **state)
+{
+	struct upf_usage *usage = start_limited();
+	const uint32_t place = upf_session_place_of_ip(function, inet_addr("10.46.0.1"));
+	struct upf_flow *flow = &function->rules[function->sessions[place].rules[0]].flow;
+
+	(void)state;
+	flow->held_by = UPF_HELD_BY_ACTION;
+	assert_string_equal(down(1400), "forwarding_action");
+	flow->held_by = UPF_HELD_BY_GATE;
+	assert_string_equal(down(1400), "gate_closed");
+	function->mbr_burst_bytes = 1100;
+	upf_flow_set_mbr(flow, 8);
+	flow->held_by = UPF_HELD_BY_MBR;
+	assert_string_equal(down(1400), "above_mbr");
+	flow->held_by |= UPF_HELD_BY_BUFFER;
+	assert_string_equal(down(1050), "held");
+	assert_int_equal(function->buffer.packets, 1);
+	assert_false(usage->is_exhausted);
+	upf_flow_set_mbr(flow, 8);
+	flow->held_by = UPF_HELD_BY_MBR;
+	assert_string_equal(down(600), "");
+	assert_string_equal(down(500), "quota_exhausted");
+	assert_true(usage->is_exhausted);
+	assert_int_equal(usage->passed[WEIR_INBOUND].bytes, 600);
+	assert_int_equal(tell(SMF, numbered(SPAN(granted), given_seid(), 50)), PFCP_ACCEPTED);
+	assert_string_equal(down(500), "");
+}
+
 int
 main(void)
 {
@@ -141,6 +187,8 @@ main(void)
 			time_that_is_used_up_while_there_is_no_room_for_reports_is_told_as_time_later),
 		cmocka_unit_test(
 			who_asked_for_the_time_alone_is_told_of_it_though_the_volume_was_used_up_before),
+		cmocka_unit_test(
+			what_does_not_leave_uses_up_no_quota_and_what_a_quota_stops_no_rate),
 	};
 
 	return cmocka_run_group_tests_name("upf-pfcp-quotas", tests, weir_test_eal, stop_agent);
