@@ -287,8 +287,15 @@ rules_differ(const struct pfcp_meaning *had, const struct pfcp_meaning *wanted)
 	       memcmp(had->rule, wanted->rule, count * sizeof(wanted->rule[0])) != 0;
 }
 
+static uint64_t
+qfi_of(const struct upf_change *session, uint8_t default_qfi)
+{
+	return upf_gives(session, UPF_GIVEN_QFI) ? session->qfi : default_qfi;
+}
+
 struct upf_change
-pfcp_difference(const struct pfcp_meaning *had_meaning, const struct pfcp_meaning *wanted_meaning)
+pfcp_difference(const struct pfcp_meaning *had_meaning, const struct pfcp_meaning *wanted_meaning,
+		uint8_t default_qfi)
 {
 	const struct upf_change *had = &had_meaning->session, *wanted = &wanted_meaning->session;
 	struct upf_change change = *wanted;
@@ -300,7 +307,9 @@ pfcp_difference(const struct pfcp_meaning *had_meaning, const struct pfcp_meanin
 		change.given |= UPF_GIVEN_RULES;
 	if (had->gnb_ip == wanted->gnb_ip && had->gnb_teid == wanted->gnb_teid)
 		change.given &= ~(uint32_t)(UPF_GIVEN_GNB | UPF_GIVEN_GNB_TEID);
-	if ((had->given & UPF_GIVEN_QFI) != 0 && had->qfi == wanted->qfi)
+	change.given |= UPF_GIVEN_QFI;
+	change.qfi = qfi_of(wanted, default_qfi);
+	if (change.qfi == qfi_of(had, default_qfi))
 		change.given &= ~(uint32_t)UPF_GIVEN_QFI;
 	for (unsigned int way = UPLINK; way <= DOWNLINK; way++) {
 		if (had->action[way] == wanted->action[way] && had->notifies == wanted->notifies &&

@@ -11,6 +11,7 @@
 
 #include "testing/eal.h"
 #include "agent_fixture_test.h"
+#include "bearer.h"
 #include "flow_vectors_test.h"
 #include "session_vectors_test.h"
 
@@ -144,6 +145,23 @@ a_session_of_both_versions_is_one_workers_or_refused(void **state)
 	assert_in_range(refused, 1, 6);
 }
 
+static void
+a_session_names_the_qos_flow_of_the_option_where_its_qer_names_none(void **state)
+{
+	const struct upf_session *session;
+
+	(void)state;
+	start_agent("10");
+	associate();
+	assert_int_equal(tell(SMF, SPAN(establishment)), PFCP_ACCEPTED);
+	session = &function->sessions[upf_session_place_of_ip(function, inet_addr("10.46.0.1"))];
+	assert_int_equal(session->tunnel.qfi, 5);
+	assert_int_equal(tell(SMF, numbered(SPAN(without_qfi), given_seid(), 20)), PFCP_ACCEPTED);
+	assert_int_equal(session->tunnel.qfi, function->qfi);
+	assert_int_equal(session->into.held_by, 0);
+	assert_int_equal(rte_be_to_cpu_32(session->tunnel.teid), 77);
+}
+
 int
 main(void)
 {
@@ -153,6 +171,8 @@ main(void)
 			rules_are_asked_by_precedence_and_keep_their_counts_when_that_changes),
 		cmocka_unit_test(a_rule_that_names_one_version_is_for_that_alone),
 		cmocka_unit_test(a_session_of_both_versions_is_one_workers_or_refused),
+		cmocka_unit_test(
+			a_session_names_the_qos_flow_of_the_option_where_its_qer_names_none),
 	};
 
 	return cmocka_run_group_tests_name("upf-pfcp-flows", tests, weir_test_eal, stop_agent);
