@@ -162,6 +162,45 @@ a_session_names_the_qos_flow_of_the_option_where_its_qer_names_none(void **state
 	assert_int_equal(rte_be_to_cpu_32(session->tunnel.teid), 77);
 }
 
+/* The rules of a message's elements that create some, as what creates or removes them. */
+static struct pfcp_rules
+pdrs_of(struct pfcp_span message, enum pfcp_rule_change change)
+{
+	struct pfcp_rules rules = {0};
+	struct pfcp_header header;
+	struct pfcp_fault fault;
+	const uint8_t *end;
+
+	assert_true(pfcp_header_read(message, &header));
+	end = header.ies.at + header.ies.bytes;
+	for (const uint8_t *at = header.ies.at; at < end; at += 4 + pfcp_number(at + 2, 2)) {
+		const struct pfcp_span value = {at + 4, pfcp_number(at + 2, 2)};
+
+		if (pfcp_number(at, 2) == PFCP_IE_CREATE_PDR)
+			assert_true(pfcp_pdr_read(value, change, &rules, &fault));
+	}
+	return rules;
+}
+
+static void
+rules_that_stay_keep_their_order_when_another_one_goes(void **state)
+{
+	static const uint16_t left[] = {3, 2, 23, 21, 22};
+	const struct pfcp_rules created = pdrs_of(SPAN(bearers), PFCP_CREATE);
+	const struct pfcp_rules first = {.pdr_count = 1,
+					 .pdr[0] = {.change = PFCP_REMOVE, .id = 1}};
+	struct pfcp_rules rules = {0};
+	struct pfcp_fault fault;
+
+	(void)state;
+	assert_true(pfcp_rules_change(&rules, &created, &fault));
+	assert_int_equal(rules.pdr[1].id, 1);
+	assert_true(pfcp_rules_change(&rules, &first, &fault));
+	assert_int_equal(rules.pdr_count, RTE_DIM(left));
+	for (unsigned int i = 0; i < RTE_DIM(left); i++)
+		assert_int_equal(rules.pdr[i].id, left[i]);
+}
+
 int
 main(void)
 {
@@ -173,6 +212,7 @@ main(void)
 		cmocka_unit_test(a_session_of_both_versions_is_one_workers_or_refused),
 		cmocka_unit_test(
 			a_session_names_the_qos_flow_of_the_option_where_its_qer_names_none),
+		cmocka_unit_test(rules_that_stay_keep_their_order_when_another_one_goes),
 	};
 
 	return cmocka_run_group_tests_name("upf-pfcp-flows", tests, weir_test_eal, stop_agent);
