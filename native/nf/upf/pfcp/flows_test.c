@@ -201,6 +201,24 @@ rules_that_stay_keep_their_order_when_another_one_goes(void **state)
 		assert_int_equal(rules.pdr[i].id, left[i]);
 }
 
+/* Removing needs the rule's number alone; what else is there is not looked at. */
+static void
+a_rule_that_goes_leaves_no_filters_though_the_request_repeats_them(void **state)
+{
+	const struct pfcp_rules created = pdrs_of(SPAN(bearers), PFCP_CREATE);
+	const struct pfcp_rules removed = pdrs_of(SPAN(bearers), PFCP_REMOVE);
+	struct pfcp_rules rules = {0};
+	struct pfcp_fault fault;
+
+	(void)state;
+	assert_int_equal(removed.pdr_count, 6);
+	assert_true(pfcp_rules_change(&rules, &created, &fault));
+	assert_int_equal(rules.filter_count, 5);
+	assert_true(pfcp_rules_change(&rules, &removed, &fault));
+	assert_int_equal(rules.pdr_count, 0);
+	assert_int_equal(rules.filter_count, 0);
+}
+
 int
 main(void)
 {
@@ -213,6 +231,8 @@ main(void)
 		cmocka_unit_test(
 			a_session_names_the_qos_flow_of_the_option_where_its_qer_names_none),
 		cmocka_unit_test(rules_that_stay_keep_their_order_when_another_one_goes),
+		cmocka_unit_test(
+			a_rule_that_goes_leaves_no_filters_though_the_request_repeats_them),
 	};
 
 	return cmocka_run_group_tests_name("upf-pfcp-flows", tests, weir_test_eal, stop_agent);
