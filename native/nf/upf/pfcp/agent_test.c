@@ -140,6 +140,26 @@ what_comes_again_is_answered_as_before_and_not_done_again(void **state)
 	assert_int_equal(pfcp_agent_counts(agent)->repeated, 3);
 }
 
+/* An association that does not begin ends nothing. */
+static void
+what_was_answered_stays_so_where_a_setup_is_refused(void **state)
+{
+	uint8_t nobodys[sizeof(association_setup)];
+	uint64_t seid;
+
+	(void)state;
+	seid = start_session();
+	memcpy(nobodys, association_setup, sizeof(nobodys));
+	nobodys[6] = 99;		/* its sequence number */
+	nobodys[8 + 1] = PFCP_IE_CAUSE; /* where its Node ID was */
+	assert_int_equal(tell(SMF, SPAN(nobodys)), PFCP_MANDATORY_IE_MISSING);
+	assert_int_equal(tell(SMF, SPAN(establishment)), PFCP_ACCEPTED);
+	assert_true(given_seid() == seid);
+	assert_int_equal(pfcp_agent_counts(agent)->repeated, 1);
+	assert_int_equal(pfcp_agent_counts(agent)->established, 1);
+	assert_int_equal(function->live, 1);
+}
+
 static void
 a_node_that_begins_anew_has_no_sessions(void **state)
 {
@@ -306,6 +326,7 @@ main(void)
 		cmocka_unit_test(who_is_not_associated_is_refused_with_cause_72),
 		cmocka_unit_test(a_session_is_changed_by_its_own_control_plane_function_alone),
 		cmocka_unit_test(what_comes_again_is_answered_as_before_and_not_done_again),
+		cmocka_unit_test(what_was_answered_stays_so_where_a_setup_is_refused),
 		cmocka_unit_test(a_node_that_begins_anew_has_no_sessions),
 		cmocka_unit_test(what_cannot_be_is_refused_with_its_cause_and_changes_nothing),
 		cmocka_unit_test(teids_in_a_row_are_those_of_the_ues_numbers),
