@@ -86,8 +86,10 @@ write_rule(struct upf *upf, const struct upf_rule_wanted *wanted, bool is_served
 	rule->id = wanted->id;
 	rule->match = wanted->match;
 	upf_flow_set_mbr(&rule->flow, wanted->mbr_bps);
-	if (before.cycles_per_byte == rule->flow.cycles_per_byte)
+	if (before.cycles_per_byte == rule->flow.cycles_per_byte) {
 		rule->flow.due_tsc = before.due_tsc;
+		rule->flow.due_fraction = before.due_fraction;
+	}
 	rule->flow.held_by &= UPF_HELD_BY_MBR | UPF_HELD_BY_BUFFER;
 	if (wanted->drops)
 		rule->flow.held_by |= UPF_HELD_BY_ACTION;
@@ -229,21 +231,22 @@ admit(struct upf *upf, struct upf_rule *rule, struct upf_flow *of_session,
 	const bool own = (flow->held_by & UPF_HELD_BY_MBR) != 0;
 	const bool shared = (flow->held_by & UPF_HELD_BY_SESSION) != 0 &&
 			    (of_session->held_by & UPF_HELD_BY_MBR) != 0;
-	uint64_t due = 0, due_of_session = 0;
+	double ahead_cycles = 0, ahead_cycles_of_session = 0;
 
 	if ((flow->held_by & UPF_HELD_BY_ACTION) != 0)
 		return UPF_DROP_BY_ACTION;
 	if ((flow->held_by & UPF_HELD_BY_GATE) != 0)
 		return UPF_DROP_GATE;
-	if ((own && !upf_is_below_mbr(upf, flow, bytes, now_tsc, &due)) ||
-	    (shared && !upf_is_below_mbr(upf, of_session, bytes, now_tsc, &due_of_session)))
+	if ((own && !upf_is_below_mbr(upf, flow, bytes, now_tsc, &ahead_cycles)) ||
+	    (shared &&
+	     !upf_is_below_mbr(upf, of_session, bytes, now_tsc, &ahead_cycles_of_session)))
 		return UPF_DROP_ABOVE_MBR;
 	if (!waits && !upf_rule_is_within_quotas(upf, rule, direction, bytes))
 		return UPF_DROP_QUOTA;
 	if (own)
-		flow->due_tsc = due;
+		upf_spend(flow, now_tsc, ahead_cycles);
 	if (shared)
-		of_session->due_tsc = due_of_session;
+		upf_spend(of_session, now_tsc, ahead_cycles_of_session);
 	return waits ? UPF_WAITS : UPF_PASSES;
 }
 
