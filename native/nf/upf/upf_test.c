@@ -145,6 +145,17 @@ an_unknown_tunnel_is_indicated_to_its_sender_and_not_more_often_than_asked(void 
 	assert_int_equal(indications, 10);
 }
 
+/* TS 29.281, clause 7.3.1. */
+static void
+a_packet_of_the_teid_that_is_all_zeros_is_dropped_and_its_sender_is_told_nothing(void **state)
+{
+	(void)state;
+	upf_start(NULL);
+	assert_string_equal(dropped_for(upf_pass(WEIR_OUTBOUND, in_tunnel(0, UE, 20))),
+			    "unknown_teid");
+	assert_null(said());
+}
+
 static void
 an_extension_that_must_be_comprehended_and_is_not_is_told(void **state)
 {
@@ -224,6 +235,8 @@ main(void)
 		cmocka_unit_test(an_echo_request_is_answered_with_its_sequence_number),
 		cmocka_unit_test(
 			an_unknown_tunnel_is_indicated_to_its_sender_and_not_more_often_than_asked),
+		cmocka_unit_test(
+			a_packet_of_the_teid_that_is_all_zeros_is_dropped_and_its_sender_is_told_nothing),
 		cmocka_unit_test(an_extension_that_must_be_comprehended_and_is_not_is_told),
 		cmocka_unit_test(a_packet_that_is_too_long_in_its_tunnel_is_dropped),
 		cmocka_unit_test(both_directions_of_a_session_meet_at_one_worker),
