@@ -85,6 +85,18 @@ the_lowest_rate_and_the_greatest_burst_go_together(void **state)
 	assert_int_equal(passed_of(1000, 1), 1000);
 }
 
+static void
+a_rate_that_was_taken_away_holds_back_nothing_that_is_to_wait(void **state)
+{
+	(void)state;
+	upf_start((const char *const[][2]){{"mbr_burst_bytes", "64"}, {NULL, NULL}});
+	assert_null(upf_change("sessions-modify", "ue=" UE " mbr_downlink_bps=8"));
+	assert_null(upf_change("sessions-modify", "ue=" UE " mbr_downlink_bps=0 downlink=buffer"));
+	for (unsigned int i = 0; i < 5; i++)
+		assert_string_equal(upf_down(UE).reason, "held");
+	assert_int_equal(upf_figure("packets_waiting"), 5);
+}
+
 int
 main(void)
 {
@@ -93,6 +105,7 @@ main(void)
 		cmocka_unit_test(
 			a_maximum_bit_rate_holds_where_a_packet_takes_no_whole_number_of_cycles),
 		cmocka_unit_test(the_lowest_rate_and_the_greatest_burst_go_together),
+		cmocka_unit_test(a_rate_that_was_taken_away_holds_back_nothing_that_is_to_wait),
 	};
 
 	return cmocka_run_group_tests_name("upf-rates", tests, weir_test_eal, upf_stop);
