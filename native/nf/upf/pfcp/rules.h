@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules of a session (TS 29.244, clauses 7.5.2 to 7.5.4): which packets are meant (PDR), what
- * becomes of them (FAR), and how many may pass (QER). */
+ * becomes of them (FAR), at which rate, in which QoS flow and whether at all (QER), what of them is
+ * measured and reported (URR), and how many wait (BAR). */
 #ifndef WEIR_NF_UPF_PFCP_RULES_H
 #define WEIR_NF_UPF_PFCP_RULES_H
 
