@@ -219,6 +219,34 @@ a_rule_that_goes_leaves_no_filters_though_the_request_repeats_them(void **state)
 	assert_int_equal(rules.filter_count, 0);
 }
 
+static void
+a_rule_ends_its_tunnel_for_the_flag_of_its_own_far_whatever_its_number(void **state)
+{
+	const struct pfcp_rules rules = {
+		.pdr_count = 2,
+		.pdr = {{.id = 0, .source_interface = PFCP_CORE, .far_id = 1},
+			{.id = 5, .source_interface = PFCP_CORE, .far_id = 2}}};
+	struct pfcp_meaning had = {.session.rule_count = 2}, wanted;
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++)
+		had.rule[i] = (struct upf_rule_wanted){
+			.id = rules.pdr[i].id, .direction = WEIR_INBOUND, .gnb_teid = 1 + i};
+	for (unsigned int flagged = 0; flagged < 2; flagged++) {
+		const struct pfcp_rules changes = {
+			.far_count = 1,
+			.far = {{.change = PFCP_UPDATE, .id = 1 + flagged, .ends_tunnel = true}}};
+
+		wanted = had;
+		wanted.session.action[WEIR_INBOUND] = UPF_ACTION_BY_RULES;
+		wanted.rule[0].gnb_teid = 11;
+		wanted.rule[1].gnb_teid = 12;
+		pfcp_mark_ends(&rules, &changes, &had, &wanted);
+		assert_int_equal(wanted.rule[0].ends_tunnel, flagged == 0);
+		assert_int_equal(wanted.rule[1].ends_tunnel, flagged == 1);
+	}
+}
+
 int
 main(void)
 {
@@ -230,6 +258,8 @@ main(void)
 		cmocka_unit_test(a_session_of_both_versions_is_one_workers_or_refused),
 		cmocka_unit_test(
 			a_session_names_the_qos_flow_of_the_option_where_its_qer_names_none),
+		cmocka_unit_test(
+			a_rule_ends_its_tunnel_for_the_flag_of_its_own_far_whatever_its_number),
 		cmocka_unit_test(rules_that_stay_keep_their_order_when_another_one_goes),
 		cmocka_unit_test(
 			a_rule_that_goes_leaves_no_filters_though_the_request_repeats_them),
