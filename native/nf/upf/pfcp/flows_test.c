@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include <arpa/inet.h>
 #include <cmocka.h>
 
 #include "testing/eal.h"
@@ -70,7 +69,7 @@ rules_are_asked_by_precedence_and_keep_their_counts_when_that_changes(void **sta
 	associate();
 	assert_int_equal(tell(SMF, SPAN(bearers)), PFCP_ACCEPTED);
 	seid = given_seid();
-	session = &function->sessions[upf_session_place_of_ip(function, inet_addr("10.46.0.1"))];
+	session = session_of_ue();
 	assert_int_equal(session->out_of.held_by, UPF_HELD_BY_RULES);
 	assert_int_equal(session->into.held_by, UPF_HELD_BY_RULES);
 	assert_int_equal(function->rules_used, 6);
@@ -111,7 +110,7 @@ a_rule_that_names_one_version_is_for_that_alone(void **state)
 	start_agent("10");
 	associate();
 	assert_int_equal(tell(SMF, SPAN(a_rule_a_version)), PFCP_ACCEPTED);
-	session = &function->sessions[upf_session_place_of_ip(function, inet_addr("10.46.0.1"))];
+	session = session_of_ue();
 	assert_true(upf_has_prefix(session));
 	assert_int_equal(rule_at(session, true, 0)->match.families, UPF_IPV6);
 	assert_int_equal(rule_at(session, false, 0)->match.filter_count, 3);
@@ -154,7 +153,7 @@ a_session_names_the_qos_flow_of_the_option_where_its_qer_names_none(void **state
 	start_agent("10");
 	associate();
 	assert_int_equal(tell(SMF, SPAN(establishment)), PFCP_ACCEPTED);
-	session = &function->sessions[upf_session_place_of_ip(function, inet_addr("10.46.0.1"))];
+	session = session_of_ue();
 	assert_int_equal(session->tunnel.qfi, 5);
 	assert_int_equal(tell(SMF, numbered(SPAN(without_qfi), given_seid(), 20)), PFCP_ACCEPTED);
 	assert_int_equal(session->tunnel.qfi, function->qfi);

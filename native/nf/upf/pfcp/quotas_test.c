@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include <arpa/inet.h>
 #include <cmocka.h>
 
 #include "testing/eal.h"
@@ -151,8 +150,7 @@ static void
 what_does_not_leave_uses_up_no_quota_and_what_a_quota_stops_no_rate(void **state)
 {
 	struct upf_usage *usage = start_limited();
-	const uint32_t place = upf_session_place_of_ip(function, inet_addr("10.46.0.1"));
-	struct upf_flow *flow = &function->rules[function->sessions[place].rules[0]].flow;
+	struct upf_flow *flow = &function->rules[session_of_ue()->rules[0]].flow;
 
 	(void)state;
 	flow->held_by = UPF_HELD_BY_ACTION;
