@@ -75,15 +75,6 @@ pfcp_agent_associations(const struct pfcp_agent *agent)
 	return count;
 }
 
-size_t
-pfcp_agent_session_bytes(void)
-{
-	/* One flow each way, at a rate. */
-	const struct pfcp_rules rules = {.pdr_count = 2, .far_count = 2, .qer_count = 1};
-
-	return sizeof(struct pfcp_session) + 2 * sizeof(uint32_t) + pfcp_kept_bytes(&rules);
-}
-
 /* Responses: table 7.4.4.2-1 and those of clauses 7.5.3, 7.5.5 and 7.5.7. */
 
 static void
