@@ -175,6 +175,28 @@ what_does_not_leave_uses_up_no_quota_and_what_a_quota_stops_no_rate(void **state
 	assert_string_equal(down(500), "");
 }
 
+static void
+what_waits_is_of_the_quota_when_it_leaves(void **state)
+{
+	const struct upf_usage *usage = start_limited();
+	struct upf_rule *rule = &function->rules[session_of_ue()->rules[0]];
+	struct weir_batch batch = {.direction = WEIR_INBOUND};
+	struct weir_stage_ledger ledger = {.held = 3};
+
+	(void)state;
+	rule->flow.held_by = UPF_HELD_BY_BUFFER;
+	for (unsigned int i = 0; i < 3; i++)
+		assert_string_equal(down(600), "held");
+	assert_int_equal(usage->passed[WEIR_INBOUND].bytes, 0);
+	upf_flow_keep(function, &rule->flow, rule->queue, false);
+	weir_nf_upf.release(function, &batch, &ledger);
+	assert_int_equal(batch.count, 1);
+	rte_pktmbuf_free(batch.packet[0]);
+	assert_int_equal(ledger.drops[UPF_DROP_QUOTA], 2);
+	assert_int_equal(ledger.held, 0);
+	assert_int_equal(usage->passed[WEIR_INBOUND].bytes, 600);
+}
+
 int
 main(void)
 {
@@ -187,6 +209,7 @@ main(void)
 			who_asked_for_the_time_alone_is_told_of_it_though_the_volume_was_used_up_before),
 		cmocka_unit_test(
 			what_does_not_leave_uses_up_no_quota_and_what_a_quota_stops_no_rate),
+		cmocka_unit_test(what_waits_is_of_the_quota_when_it_leaves),
 	};
 
 	return cmocka_run_group_tests_name("upf-pfcp-quotas", tests, weir_test_eal, stop_agent);
