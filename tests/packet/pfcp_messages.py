@@ -140,6 +140,17 @@ def without_downlink() -> Element:
     )
 
 
+def without_qfi() -> Element:
+    """Downlink goes by another QER, which names no QoS flow."""
+    gates = pfcp.IE_GateStatus(ul="OPEN", dl="OPEN")
+    return pfcp.PFCPSessionModificationRequest(
+        IE_list=[
+            pfcp.IE_CreateQER(IE_list=[pfcp.IE_QER_Id(id=24), gates]),
+            pfcp.IE_UpdatePDR(IE_list=[pfcp.IE_PDR_Id(id=2), pfcp.IE_QER_Id(id=24)]),
+        ]
+    )
+
+
 DNS, WEB = "permit out 17 from 203.0.113.9 53 to assigned", "permit out 6 from any 80,8000-8080 to assigned"
 
 

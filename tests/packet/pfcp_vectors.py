@@ -28,6 +28,7 @@ from .pfcp_messages import (
     recovery,
     web_goes_first,
     without_downlink,
+    without_qfi,
 )
 from .pfcp_usage_messages import (
     granted,
@@ -43,7 +44,7 @@ FOLDER = Path(__file__).resolve().parents[2] / "native" / "nf" / "upf" / "pfcp"
 HEADERS = {
     "session_vectors_test.h": (
         "heartbeat", "association_setup", "association_release", "establishment", "handover",
-        "without_downlink", "deletion", "other_ue", "third_ue", "teid_of_the_smf", "buffering",
+        "without_downlink", "without_qfi", "deletion", "other_ue", "third_ue", "teid_of_the_smf", "buffering",
         "idle_from_the_beginning",
     ),
     "flow_vectors_test.h": (
@@ -74,6 +75,7 @@ def requests() -> dict[str, bytes]:
         "handover": of_session(UP_SEID, 4, handover()),
         "handover_with_end_marker": of_session(UP_SEID, 38, handover(end_marker=True)),
         "without_downlink": of_session(UP_SEID, 5, without_downlink()),
+        "without_qfi": of_session(UP_SEID, 45, without_qfi()),
         "deletion": of_session(UP_SEID, 6, pfcp.PFCPSessionDeletionRequest()),
         "other_ue": of_session(0, 8, establishment(ue="10.46.0.2")),
         "third_ue": of_session(0, 9, establishment(ue="10.46.0.3")),

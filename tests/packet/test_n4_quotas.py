@@ -124,5 +124,6 @@ def test_what_waits_is_of_the_quota_when_it_leaves(chain: Replay, smf: ControlPl
     assert usage(smf.ask(seid, metering.query(BOTH)), "IMMER") == [(BOTH, 0, 0, 0)]
     up(chain, teid, 100)
     assert cause(smf.ask(seid, waiting.reachable())) == ACCEPTED
-    down(chain, 28, dropped=OVER)
+    down(chain, 28, dropped="held")  # behind those
+    up(chain, teid, 28, dropped=OVER)
     assert usage(smf.report(), "VOLQU") == [(BOTH, 1, 100, 0)]

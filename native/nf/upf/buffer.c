@@ -7,7 +7,10 @@
 
 #define NOTES 1024
 #define STEPS_A_POLL 64 /* so that what ends keeps no others waiting */
-#define NOTE_RULE_BITS 16
+/* What a note has below the place of its session: whether it is of a rule, and the number of that.
+ */
+#define NOTE_RULE_BITS 17
+#define NOTE_OF_RULE (1 << 16)
 
 int
 upf_buffer_init(struct upf *upf)
@@ -257,7 +260,8 @@ upf_buffer_release(struct upf *upf, struct weir_batch *batch, struct weir_stage_
 bool
 upf_buffer_note(struct upf_buffer *buffer, struct upf_owner owner, uint16_t rule_id)
 {
-	const uintptr_t note = (uintptr_t)owner.place << NOTE_RULE_BITS | rule_id;
+	const uintptr_t of = owner.rule != 0 ? (uintptr_t)NOTE_OF_RULE | rule_id : 0;
+	const uintptr_t note = (uintptr_t)owner.place << NOTE_RULE_BITS | of;
 
 	return buffer->notes != NULL && rte_ring_enqueue(buffer->notes, (void *)note) == 0;
 }
@@ -270,6 +274,7 @@ upf_buffer_next_note(const struct upf_buffer *buffer, struct upf_note *note)
 	if (buffer->notes == NULL || rte_ring_dequeue(buffer->notes, &read) != 0)
 		return false;
 	*note = (struct upf_note){.place = (uint32_t)((uintptr_t)read >> NOTE_RULE_BITS),
+				  .is_of_rule = ((uintptr_t)read & NOTE_OF_RULE) != 0,
 				  .rule_id = (uint16_t)(uintptr_t)read};
 	return true;
 }

@@ -69,6 +69,32 @@ check_added(const struct upf *upf, struct upf_change *change, const char *where,
 	return check_worker(upf, change, where, error);
 }
 
+/* Of a direction that goes by rules of its flows, each has a gate, an action and a tunnel of its
+ * own, which whoever made the rules changes; the rate of all together is the session's. */
+static int
+check_ruled(const struct upf *upf, const struct upf_change *change, const char *where,
+	    struct weir_error *error)
+{
+	const struct upf_session *session = &upf->sessions[change->place];
+	uint32_t of_flows = 0;
+
+	for (unsigned int way = WEIR_OUTBOUND; way <= WEIR_INBOUND; way++) {
+		const bool out_of_tunnel = way == upf->out_of_way;
+
+		if (session->rules[out_of_tunnel] == 0 ||
+		    change->action[way] == UPF_ACTION_BY_RULES)
+			continue;
+		of_flows |= (uint32_t)(UPF_GIVEN_ACTION | UPF_GIVEN_GATE) << way;
+		if (!out_of_tunnel)
+			of_flows |= UPF_GIVEN_GNB | UPF_GIVEN_GNB_TEID | UPF_GIVEN_QFI;
+	}
+	if (!upf_gives(change, of_flows) || upf_gives(change, UPF_GIVEN_RULES))
+		return 0;
+	return weir_fail(error, "bad_argument", where, "mbr_uplink_bps= or mbr_downlink_bps= alone",
+			 "change the rules by N4, or remove the session",
+			 "the packets of %s go by rules of their flows", name_of(change).text);
+}
+
 static int
 check_modified(const struct upf *upf, const struct upf_change *change, const char *where,
 	       struct weir_error *error)
@@ -83,7 +109,7 @@ check_modified(const struct upf *upf, const struct upf_change *change, const cha
 		return weir_fail(error, "bad_argument", where, "gnb_teid= with downlink=forward",
 				 NULL, "what is for %s has no tunnel to enter",
 				 name_of(change).text);
-	return 0;
+	return check_ruled(upf, change, where, error);
 }
 
 /* Rules that all changes up to `change` need, but for those that their sessions have. */

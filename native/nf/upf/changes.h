@@ -24,9 +24,9 @@ enum upf_given {
 	UPF_GIVEN_MBR = 1 << 9,
 	UPF_GIVEN_PREFIX = 1 << 11, /* of the UE */
 	UPF_GIVEN_END_MARKER = 1 << 12,
-	UPF_GIVEN_RULES = 1 << 13, /* of both directions together; not as text */
-	UPF_GIVEN_QUOTAS = 1 << 15,
+	UPF_GIVEN_RULES = 1 << 13,	 /* of both directions together; not as text */
 	UPF_GIVEN_END_OF_KEPT = 1 << 14, /* what waits is dropped; not as text */
+	UPF_GIVEN_QUOTAS = 1 << 15,	 /* not as text */
 };
 
 /* UPF_ACTION_BUFFER: of the way into tunnels alone. UPF_ACTION_BY_RULES: not as text. */

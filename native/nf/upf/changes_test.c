@@ -110,6 +110,44 @@ what_is_added_meets_at_one_worker_or_is_told_which_teid_would(void **state)
 	rte_pktmbuf_free(packet);
 }
 
+/* Its flows have tunnels, QFIs and gates of their own. */
+static void
+of_a_session_with_rules_by_flow_only_the_rate_of_all_changes(void **state)
+{
+	static const char *const refused[] = {"gate_downlink=closed",
+					      "gate_uplink=closed",
+					      "downlink=drop",
+					      "downlink=buffer",
+					      "downlink=forward",
+					      "uplink=drop",
+					      "gnb=192.0.2.8 gnb_teid=4000",
+					      "gnb_teid=4000 end_marker=true",
+					      "qfi=7",
+					      "mbr_downlink_bps=8000 qfi=7"};
+	char words[96];
+
+	(void)state;
+	upf_start(
+		(const char *const[][2]){{"sessions", "2"},
+					 {"mbr_burst_bytes", "64"},
+					 {"flow_list", "permit out 17 from any to assigned qfi=5"},
+					 {NULL, NULL}});
+	for (unsigned int i = 0; i < RTE_DIM(refused); i++) {
+		snprintf(words, sizeof(words), "ue=" UE " %s", refused[i]);
+		assert_string_equal(upf_change("sessions-modify", words),
+				    "the packets of ue=10.45.0.1 go by rules of their flows");
+	}
+	assert_int_equal(upf_figure("sessions_modified"), 0);
+	for (unsigned int i = 0; i < 3; i++)
+		assert_int_equal(upf_down(UE).qfi, 5);
+	assert_null(upf_change("sessions-modify", "ue=" UE " mbr_downlink_bps=8"));
+	assert_int_equal(upf_down(UE).qfi, 5);
+	assert_int_equal(upf_down(UE).qfi, 5);
+	assert_string_equal(upf_down(UE).reason, "above_mbr");
+	assert_int_equal(upf_down("10.45.0.2").teid, 2);
+	assert_null(upf_change("sessions-remove", "ue=" UE));
+}
+
 static void
 room_that_is_none_is_refused(void **state)
 {
@@ -138,6 +176,7 @@ main(void)
 		cmocka_unit_test(what_cannot_be_is_refused_as_a_whole_and_says_why),
 		cmocka_unit_test(a_command_changes_128_sessions_at_most),
 		cmocka_unit_test(what_is_added_meets_at_one_worker_or_is_told_which_teid_would),
+		cmocka_unit_test(of_a_session_with_rules_by_flow_only_the_rate_of_all_changes),
 		cmocka_unit_test(room_that_is_none_is_refused),
 	};
 

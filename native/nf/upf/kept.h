@@ -83,7 +83,8 @@ bool upf_buffer_note(struct upf_buffer *buffer, struct upf_owner owner, uint16_t
 /* A note, as the control thread reads it. */
 struct upf_note {
 	uint32_t place;
-	uint16_t rule_id; /* of a rule; else 0 */
+	bool is_of_rule; /* else of the session itself */
+	uint16_t rule_id;
 };
 
 /* The control thread: the next one. False: there is none. */

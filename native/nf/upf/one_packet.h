@@ -30,14 +30,33 @@ upf_cut(struct rte_mbuf *packet, uint32_t bytes)
 	}
 }
 
-/* Whether so many bytes more are within the maximum bit rate, and if so `due` after them. */
+/* Decades: a burst that takes longer at its rate ends there, so that time in cycles holds it. */
+#define UPF_AHEAD_MAX_CYCLES 0x1p62
+
+/* Whether so many bytes more are within the maximum bit rate, and how far `ahead_cycles` of now the
+ * flow is after them. */
 static inline bool
 upf_is_below_mbr(const struct upf *upf, const struct upf_flow *flow, uint32_t bytes,
-		 uint64_t now_tsc, uint64_t *due)
+		 uint64_t now_tsc, double *ahead_cycles)
 {
-	*due = RTE_MAX(flow->due_tsc, now_tsc) + (uint64_t)(bytes * (double)flow->cycles_per_byte);
-	return *due - now_tsc <=
-	       (uint64_t)((double)upf->mbr_burst_bytes * (double)flow->cycles_per_byte);
+	const double cycles_per_byte = (double)flow->cycles_per_byte;
+	const double burst_cycles = (double)upf->mbr_burst_bytes * cycles_per_byte;
+
+	*ahead_cycles = bytes * cycles_per_byte;
+	if (flow->due_tsc >= now_tsc)
+		*ahead_cycles +=
+			(double)(int64_t)(flow->due_tsc - now_tsc) + flow->due_fraction / 256.0;
+	return *ahead_cycles <= RTE_MIN(burst_cycles, UPF_AHEAD_MAX_CYCLES);
+}
+
+/* They pass: the flow is so far ahead of now. */
+static inline void
+upf_spend(struct upf_flow *flow, uint64_t now_tsc, double ahead_cycles)
+{
+	const int64_t whole_cycles = (int64_t)ahead_cycles;
+
+	flow->due_tsc = now_tsc + (uint64_t)whole_cycles;
+	flow->due_fraction = (uint8_t)((ahead_cycles - (double)whole_cycles) * 256.0);
 }
 
 /* Counts a packet that goes on, and gives UPF_PASSES; UPF_BY_RULES: nothing is decided, rules say
@@ -46,7 +65,7 @@ static inline enum upf_drop
 upf_admit(const struct upf *upf, struct upf_flow *flow, uint32_t bytes, uint64_t now_tsc)
 {
 	if (flow->held_by != 0) {
-		uint64_t due;
+		double ahead_cycles;
 
 		if ((flow->held_by & UPF_HELD_BY_RULES) != 0)
 			return UPF_BY_RULES;
@@ -54,9 +73,9 @@ upf_admit(const struct upf *upf, struct upf_flow *flow, uint32_t bytes, uint64_t
 			return UPF_DROP_BY_ACTION;
 		if ((flow->held_by & UPF_HELD_BY_GATE) != 0)
 			return UPF_DROP_GATE;
-		if (!upf_is_below_mbr(upf, flow, bytes, now_tsc, &due))
+		if (!upf_is_below_mbr(upf, flow, bytes, now_tsc, &ahead_cycles))
 			return UPF_DROP_ABOVE_MBR;
-		flow->due_tsc = due;
+		upf_spend(flow, now_tsc, ahead_cycles);
 		if ((flow->held_by & UPF_HELD_BY_BUFFER) != 0)
 			return UPF_WAITS;
 	}

@@ -178,7 +178,8 @@ forward(struct upf *upf, struct upf_session *session, struct rte_mbuf *packet,
 		upf_notify_extensions(upf, packet, headers, now_tsc);
 		reason = UPF_DROP_EXTENSION;
 	} else if (unlikely(session->teid != gtpu->teid)) {
-		upf_indicate_error(upf, packet, headers, gtpu, now_tsc);
+		if (gtpu->teid != 0) /* section 7.3.1 */
+			upf_indicate_error(upf, packet, headers, gtpu, now_tsc);
 		reason = UPF_DROP_UNKNOWN_TEID;
 	} else if (unlikely(bytes == 0)) {
 		return forward_ipv6(upf, session, packet, headers, gtpu, now_tsc, ledger);

@@ -86,8 +86,10 @@ write_rule(struct upf *upf, const struct upf_rule_wanted *wanted, bool is_served
 	rule->id = wanted->id;
 	rule->match = wanted->match;
 	upf_flow_set_mbr(&rule->flow, wanted->mbr_bps);
-	if (before.cycles_per_byte == rule->flow.cycles_per_byte)
+	if (before.cycles_per_byte == rule->flow.cycles_per_byte) {
 		rule->flow.due_tsc = before.due_tsc;
+		rule->flow.due_fraction = before.due_fraction;
+	}
 	rule->flow.held_by &= UPF_HELD_BY_MBR | UPF_HELD_BY_BUFFER;
 	if (wanted->drops)
 		rule->flow.held_by |= UPF_HELD_BY_ACTION;
@@ -218,28 +220,34 @@ upf_rule_count(struct upf *upf, struct upf_rule *rule, enum weir_direction direc
 	}
 }
 
-/* Both rates, its own and the session's, are asked before either has the packet. */
+/* Both rates, its own and the session's, and the quotas are asked before any has the packet. Of
+ * quotas is what leaves: not what an action, a gate or a rate holds back, and what waits later. */
 static enum upf_drop
-admit(const struct upf *upf, struct upf_flow *flow, struct upf_flow *of_session, uint32_t bytes,
-      uint64_t now_tsc)
+admit(struct upf *upf, struct upf_rule *rule, struct upf_flow *of_session,
+      enum weir_direction direction, uint32_t bytes, uint64_t now_tsc)
 {
+	struct upf_flow *flow = &rule->flow;
+	const bool waits = (flow->held_by & UPF_HELD_BY_BUFFER) != 0;
 	const bool own = (flow->held_by & UPF_HELD_BY_MBR) != 0;
 	const bool shared = (flow->held_by & UPF_HELD_BY_SESSION) != 0 &&
 			    (of_session->held_by & UPF_HELD_BY_MBR) != 0;
-	uint64_t due = 0, due_of_session = 0;
+	double ahead_cycles = 0, ahead_cycles_of_session = 0;
 
 	if ((flow->held_by & UPF_HELD_BY_ACTION) != 0)
 		return UPF_DROP_BY_ACTION;
 	if ((flow->held_by & UPF_HELD_BY_GATE) != 0)
 		return UPF_DROP_GATE;
-	if ((own && !upf_is_below_mbr(upf, flow, bytes, now_tsc, &due)) ||
-	    (shared && !upf_is_below_mbr(upf, of_session, bytes, now_tsc, &due_of_session)))
+	if ((own && !upf_is_below_mbr(upf, flow, bytes, now_tsc, &ahead_cycles)) ||
+	    (shared &&
+	     !upf_is_below_mbr(upf, of_session, bytes, now_tsc, &ahead_cycles_of_session)))
 		return UPF_DROP_ABOVE_MBR;
+	if (!waits && !upf_rule_is_within_quotas(upf, rule, direction, bytes))
+		return UPF_DROP_QUOTA;
 	if (own)
-		flow->due_tsc = due;
+		upf_spend(flow, now_tsc, ahead_cycles);
 	if (shared)
-		of_session->due_tsc = due_of_session;
-	return (flow->held_by & UPF_HELD_BY_BUFFER) != 0 ? UPF_WAITS : UPF_PASSES;
+		upf_spend(of_session, now_tsc, ahead_cycles_of_session);
+	return waits ? UPF_WAITS : UPF_PASSES;
 }
 
 enum upf_drop
@@ -259,10 +267,8 @@ upf_rules_admit(struct upf *upf, struct upf_session *session, bool out_of_tunnel
 			continue;
 		if (by != NULL)
 			*by = rule;
-		if (!upf_rule_is_within_quotas(upf, rule, direction, bytes))
-			return UPF_DROP_QUOTA;
-		reason = admit(upf, &rule->flow, upf_session_flow(session, out_of_tunnel), bytes,
-			       now_tsc);
+		reason = admit(upf, rule, upf_session_flow(session, out_of_tunnel), direction,
+			       bytes, now_tsc);
 		if (reason == UPF_PASSES)
 			upf_rule_count(upf, rule, direction, bytes);
 		return reason;

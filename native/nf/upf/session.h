@@ -37,13 +37,13 @@ struct upf_flow {
 	struct weir_counter passed;
 	/*
 	 * The maximum bit rate is ITU-T I.371's generic cell rate algorithm, in bytes of IP
-	 * packets: when packets at that rate would have come up to now, and how long a byte takes
-	 * at it.
+	 * packets: when packets at that rate would have come up to now, `due_fraction` / 256 of a
+	 * cycle included, and how long a byte takes at it.
 	 */
 	uint64_t due_tsc;
 	float cycles_per_byte;
 	uint8_t held_by;
-	uint8_t zero;
+	uint8_t due_fraction;
 	uint16_t kept_most; /* packets that may wait */
 };
 

@@ -92,6 +92,8 @@ upf_flow_set_mbr(struct upf_flow *flow, uint64_t bps)
 {
 	flow->held_by &= (uint8_t)~UPF_HELD_BY_MBR;
 	flow->due_tsc = 0;
+	flow->due_fraction = 0;
+	flow->cycles_per_byte = 0;
 	if (bps == 0)
 		return;
 	flow->held_by |= UPF_HELD_BY_MBR;

@@ -145,6 +145,17 @@ an_unknown_tunnel_is_indicated_to_its_sender_and_not_more_often_than_asked(void 
 	assert_int_equal(indications, 10);
 }
 
+/* TS 29.281, clause 7.3.1. */
+static void
+a_packet_of_the_teid_that_is_all_zeros_is_dropped_and_its_sender_is_told_nothing(void **state)
+{
+	(void)state;
+	upf_start(NULL);
+	assert_string_equal(dropped_for(upf_pass(WEIR_OUTBOUND, in_tunnel(0, UE, 20))),
+			    "unknown_teid");
+	assert_null(said());
+}
+
 static void
 an_extension_that_must_be_comprehended_and_is_not_is_told(void **state)
 {
@@ -163,37 +174,6 @@ an_extension_that_must_be_comprehended_and_is_not_is_told(void **state)
 	assert_memory_equal(rte_pktmbuf_mtod_offset(answer, uint8_t *, GTPU_AT + 12),
 			    "\x8d\x01\x85", 3);
 	rte_pktmbuf_free(answer);
-}
-
-/* 8 kbit/s are 1,000 bytes a second; a packet has 528. */
-static void
-a_session_gets_its_maximum_bit_rate_and_others_are_not_held_back(void **state)
-{
-	unsigned int passed = 0;
-
-	(void)state;
-	upf_start((const char *const[][2]){
-		{"mbr_uplink_bps", "8000"}, {"mbr_burst_bytes", "2000"}, {NULL, NULL}});
-	for (unsigned int second = 0; second < 100; second++, upf_now_s++) {
-		for (unsigned int i = 0; i < 5; i++) {
-			struct weir_test_outcome outcome =
-				upf_pass(WEIR_OUTBOUND, in_tunnel(1, UE, 500));
-
-			passed += outcome.packet != NULL;
-			if (outcome.packet == NULL)
-				assert_string_equal(outcome.drop_reason, "above_mbr");
-			rte_pktmbuf_free(outcome.packet);
-		}
-	}
-	/* 2,000 bytes at once and 99 seconds at 1,000: 191.3 packets. */
-	assert_in_range(passed, 190, 191);
-	assert_int_equal(
-		weir_test_counted(&weir_nf_upf, upf, (const char *const[]){"uplink", NULL}).packets,
-		passed);
-	rte_pktmbuf_free(upf_pass(WEIR_OUTBOUND, in_tunnel(2, "10.45.0.2", 500)).packet);
-	assert_int_equal(
-		weir_test_counted(&weir_nf_upf, upf, (const char *const[]){"uplink", NULL}).packets,
-		passed + 1);
 }
 
 static void
@@ -255,8 +235,9 @@ main(void)
 		cmocka_unit_test(an_echo_request_is_answered_with_its_sequence_number),
 		cmocka_unit_test(
 			an_unknown_tunnel_is_indicated_to_its_sender_and_not_more_often_than_asked),
+		cmocka_unit_test(
+			a_packet_of_the_teid_that_is_all_zeros_is_dropped_and_its_sender_is_told_nothing),
 		cmocka_unit_test(an_extension_that_must_be_comprehended_and_is_not_is_told),
-		cmocka_unit_test(a_session_gets_its_maximum_bit_rate_and_others_are_not_held_back),
 		cmocka_unit_test(a_packet_that_is_too_long_in_its_tunnel_is_dropped),
 		cmocka_unit_test(both_directions_of_a_session_meet_at_one_worker),
 		cmocka_unit_test(sessions_past_the_last_address_are_refused),

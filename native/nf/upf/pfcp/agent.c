@@ -75,15 +75,6 @@ pfcp_agent_associations(const struct pfcp_agent *agent)
 	return count;
 }
 
-size_t
-pfcp_agent_session_bytes(void)
-{
-	/* One flow each way, at a rate. */
-	const struct pfcp_rules rules = {.pdr_count = 2, .far_count = 2, .qer_count = 1};
-
-	return sizeof(struct pfcp_session) + 2 * sizeof(uint32_t) + pfcp_kept_bytes(&rules);
-}
-
 /* Responses: table 7.4.4.2-1 and those of clauses 7.5.3, 7.5.5 and 7.5.7. */
 
 static void
@@ -246,6 +237,17 @@ keeps_response(const struct pfcp_request *request, uint8_t association)
 	       (request->message != PFCP_HEARTBEAT_REQUEST && association != PFCP_NOBODY);
 }
 
+/* Whether an association begins, or ends, which that peer may have numbered its requests for. */
+static bool
+begins_or_ends(const struct pfcp_request *request, uint8_t association,
+	       const struct pfcp_fault *fault)
+{
+	return fault->cause == PFCP_ACCEPTED &&
+	       (request->message == PFCP_ASSOCIATION_SETUP_REQUEST ||
+		(request->message == PFCP_ASSOCIATION_RELEASE_REQUEST &&
+		 association != PFCP_NOBODY));
+}
+
 const struct pfcp_writer *
 pfcp_agent_take(struct pfcp_agent *agent, struct pfcp_peer from, struct pfcp_span message)
 {
@@ -283,8 +285,7 @@ pfcp_agent_take(struct pfcp_agent *agent, struct pfcp_peer from, struct pfcp_spa
 		agent->counts.repeated++;
 		return before;
 	}
-	if (request.message == PFCP_ASSOCIATION_SETUP_REQUEST ||
-	    request.message == PFCP_ASSOCIATION_RELEASE_REQUEST)
+	if (begins_or_ends(&request, association, &fault))
 		pfcp_replies_forget(agent->replies, from.ip);
 	/* What nothing is done for may be answered twice: heartbeats, and strangers, who are to
 	 * take no room from others. */

@@ -31,7 +31,5 @@ const struct pfcp_writer *pfcp_agent_due(struct pfcp_agent *agent, struct pfcp_p
 
 const struct pfcp_counts *pfcp_agent_counts(const struct pfcp_agent *agent);
 unsigned int pfcp_agent_associations(const struct pfcp_agent *agent);
-/* What it keeps of a session beside the function: one with a rule each way. */
-size_t pfcp_agent_session_bytes(void);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include <arpa/inet.h>
 #include <cmocka.h>
 
 #include "testing/packet.h"
@@ -88,12 +89,18 @@ start_with(const char *const (*options)[2])
 }
 
 void
-start_agent(const char *sessions_max)
+start_agent_beside(const char *sessions, const char *sessions_max)
 {
-	start_with((const char *const[][2]){{"sessions", "0"},
+	start_with((const char *const[][2]){{"sessions", sessions},
 					    {"sessions_max", sessions_max},
 					    {"error_indications_pps", "0"},
 					    {NULL, NULL}});
+}
+
+void
+start_agent(const char *sessions_max)
+{
+	start_agent_beside("0", sessions_max);
 }
 
 void
@@ -164,6 +171,45 @@ uint32_t
 given_teid(void)
 {
 	return (uint32_t)pfcp_number(answered->message + 62, 4);
+}
+
+const struct pfcp_writer *
+due(void)
+{
+	struct pfcp_peer to = {0};
+	const struct pfcp_writer *message = pfcp_agent_due(agent, &to);
+
+	if (message != NULL) {
+		assert_int_equal(to.ip, SMF.ip);
+		assert_int_equal(rte_be_to_cpu_16(to.port), PFCP_PORT);
+	}
+	return message;
+}
+
+struct upf_usage *
+usage_of(unsigned int index)
+{
+	const uint32_t rule = function->sessions[agent->reports.metered[0]].rules[1];
+
+	return &function->usages[function->rules[rule].usage[index]];
+}
+
+void
+leave_no_room_for_reports(uint64_t ms)
+{
+	for (unsigned int i = 0; i < PFCP_REPORTS_MAX; i++)
+		agent->reports.report[i] = (struct pfcp_report){
+			.tries = PFCP_REPORT_TRIES, .to_ip = 1, .again_ms = now_ms + ms};
+	agent->reports.under_way = PFCP_REPORTS_MAX;
+	agent->reports.under_way_of[0] = PFCP_REPORTS_MAX;
+}
+
+const struct upf_session *
+session_of_ue(void)
+{
+	const uint32_t place = upf_session_place_of_ip(function, inet_addr("10.46.0.1"));
+
+	return place != WEIR_FLOW_NONE ? &function->sessions[place] : NULL;
 }
 
 void

@@ -14,6 +14,8 @@ extern uint64_t now_ms; /* the agent's clock: when it began */
 
 /* New ones, with room for so many sessions. */
 void start_agent(const char *sessions_max);
+/* So many of them are there from the beginning, from 10.45.0.1 on. */
+void start_agent_beside(const char *sessions, const char *sessions_max);
 /* Room for 100, whose TEIDs are those of their UEs' numbers from that address on. */
 void start_agent_in_a_row(const char *ue_first_address);
 int stop_agent(void **state);
@@ -31,6 +33,15 @@ const struct pfcp_writer *answer(void);
 uint64_t given_seid(void);
 uint32_t given_teid(void);
 
+/* The report that is due, to the SMF; NULL: none is. */
+const struct pfcp_writer *due(void);
+/* Of the first rule of uplink of the session that is metered: where that usage of it is counted. */
+struct upf_usage *usage_of(unsigned int index);
+/* All places are taken by reports that are given up in that time. */
+void leave_no_room_for_reports(uint64_t ms);
+
+/* The session of the vectors' UE; NULL: there is none. */
+const struct upf_session *session_of_ue(void);
 /* Fails the test unless the agent's sessions are those of the function. */
 void check_sessions_agree(void);
 

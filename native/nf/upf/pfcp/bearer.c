@@ -215,14 +215,15 @@ pfcp_rules_mean(const struct pfcp_rules *rules, uint32_t teid, struct pfcp_meani
 	       pfcp_fails(fault, PFCP_CONDITIONAL_IE_MISSING, PFCP_IE_UE_IP_ADDRESS);
 }
 
-/* Whether the FAR of that downlink rule is to send an end marker. `pdr_id` 0: of the only one. */
+/* Whether the FAR of that downlink rule is to send an end marker. `rule` NULL: of the only one. */
 static bool
-ends_tunnel(const struct pfcp_rules *rules, const struct pfcp_rules *changes, uint16_t pdr_id)
+ends_tunnel(const struct pfcp_rules *rules, const struct pfcp_rules *changes,
+	    const struct upf_rule_wanted *rule)
 {
 	for (unsigned int i = 0; i < rules->pdr_count; i++) {
 		const struct pfcp_pdr *pdr = &rules->pdr[i];
 
-		if (pfcp_way_of(pdr) != DOWNLINK || (pdr_id != 0 && pdr->id != pdr_id))
+		if (pfcp_way_of(pdr) != DOWNLINK || (rule != NULL && pdr->id != rule->id))
 			continue;
 		for (unsigned int j = 0; j < changes->far_count; j++) {
 			if (changes->far[j].ends_tunnel && changes->far[j].id == pdr->far_id)
@@ -266,14 +267,14 @@ pfcp_mark_ends(const struct pfcp_rules *rules, const struct pfcp_rules *changes,
 	       const struct pfcp_meaning *had, struct pfcp_meaning *wanted)
 {
 	if (wanted->session.action[DOWNLINK] != UPF_ACTION_BY_RULES)
-		wanted->session.end_marker = ends_tunnel(rules, changes, 0);
+		wanted->session.end_marker = ends_tunnel(rules, changes, NULL);
 	for (unsigned int i = 0; i < wanted->session.rule_count; i++) {
 		struct upf_rule_wanted *rule = &wanted->rule[i];
 		const struct upf_rule_wanted *before = rule_before(had, rule);
 
 		rule->ends_tunnel = before != NULL && rule->direction == DOWNLINK &&
 				    !is_one_tunnel(before, rule) &&
-				    ends_tunnel(rules, changes, rule->id) &&
+				    ends_tunnel(rules, changes, rule) &&
 				    !is_told(had, wanted, i, before);
 	}
 }
@@ -287,8 +288,15 @@ rules_differ(const struct pfcp_meaning *had, const struct pfcp_meaning *wanted)
 	       memcmp(had->rule, wanted->rule, count * sizeof(wanted->rule[0])) != 0;
 }
 
+static uint64_t
+qfi_of(const struct upf_change *session, uint8_t default_qfi)
+{
+	return upf_gives(session, UPF_GIVEN_QFI) ? session->qfi : default_qfi;
+}
+
 struct upf_change
-pfcp_difference(const struct pfcp_meaning *had_meaning, const struct pfcp_meaning *wanted_meaning)
+pfcp_difference(const struct pfcp_meaning *had_meaning, const struct pfcp_meaning *wanted_meaning,
+		uint8_t default_qfi)
 {
 	const struct upf_change *had = &had_meaning->session, *wanted = &wanted_meaning->session;
 	struct upf_change change = *wanted;
@@ -300,7 +308,9 @@ pfcp_difference(const struct pfcp_meaning *had_meaning, const struct pfcp_meanin
 		change.given |= UPF_GIVEN_RULES;
 	if (had->gnb_ip == wanted->gnb_ip && had->gnb_teid == wanted->gnb_teid)
 		change.given &= ~(uint32_t)(UPF_GIVEN_GNB | UPF_GIVEN_GNB_TEID);
-	if ((had->given & UPF_GIVEN_QFI) != 0 && had->qfi == wanted->qfi)
+	change.given |= UPF_GIVEN_QFI;
+	change.qfi = qfi_of(wanted, default_qfi);
+	if (change.qfi == qfi_of(had, default_qfi))
 		change.given &= ~(uint32_t)UPF_GIVEN_QFI;
 	for (unsigned int way = UPLINK; way <= DOWNLINK; way++) {
 		if (had->action[way] == wanted->action[way] && had->notifies == wanted->notifies &&

@@ -33,8 +33,9 @@ bool pfcp_rules_mean(const struct pfcp_rules *rules, uint32_t teid, struct pfcp_
 void pfcp_mark_ends(const struct pfcp_rules *rules, const struct pfcp_rules *changes,
 		    const struct pfcp_meaning *had, struct pfcp_meaning *wanted);
 
-/* What is in `wanted`, which stays the caller's, and not in `had`: as a modification. */
-struct upf_change pfcp_difference(const struct pfcp_meaning *had,
-				  const struct pfcp_meaning *wanted);
+/* What is in `wanted`, which stays the caller's, and not in `had`: as a modification.
+ * `default_qfi`: of a session whose rules give none. */
+struct upf_change pfcp_difference(const struct pfcp_meaning *had, const struct pfcp_meaning *wanted,
+				  uint8_t default_qfi);
 
 #endif

@@ -52,6 +52,21 @@ pfcp_place_give_back(struct pfcp_agent *agent, uint32_t place)
 	places->place[(places->first + places->count++) % places->capacity] = place;
 }
 
+/* One that had a session of a command's, or from the beginning, and is empty since. */
+static bool
+find_emptied(const struct pfcp_agent *agent, uint32_t *place)
+{
+	const struct upf *upf = agent->upf;
+
+	if (upf->live == upf->capacity)
+		return false;
+	for (*place = 0; *place < upf->capacity; (*place)++) {
+		if (!upf_place_is_taken(upf, *place) && agent->sessions[*place].up_seid == 0)
+			return true;
+	}
+	return false;
+}
+
 /* One where a command has put a session meanwhile is for later. */
 bool
 pfcp_place_choose(struct pfcp_agent *agent, const struct upf_ue *ue, uint32_t *place)
@@ -70,7 +85,7 @@ pfcp_place_choose(struct pfcp_agent *agent, const struct upf_ue *ue, uint32_t *p
 			return true;
 		pfcp_place_give_back(agent, *place);
 	}
-	return false;
+	return find_emptied(agent, place);
 }
 
 uint32_t

@@ -6,11 +6,11 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include <arpa/inet.h>
 #include <cmocka.h>
 
 #include "testing/eal.h"
 #include "agent_fixture_test.h"
+#include "bearer.h"
 #include "flow_vectors_test.h"
 #include "session_vectors_test.h"
 
@@ -69,7 +69,7 @@ rules_are_asked_by_precedence_and_keep_their_counts_when_that_changes(void **sta
 	associate();
 	assert_int_equal(tell(SMF, SPAN(bearers)), PFCP_ACCEPTED);
 	seid = given_seid();
-	session = &function->sessions[upf_session_place_of_ip(function, inet_addr("10.46.0.1"))];
+	session = session_of_ue();
 	assert_int_equal(session->out_of.held_by, UPF_HELD_BY_RULES);
 	assert_int_equal(session->into.held_by, UPF_HELD_BY_RULES);
 	assert_int_equal(function->rules_used, 6);
@@ -110,7 +110,7 @@ a_rule_that_names_one_version_is_for_that_alone(void **state)
 	start_agent("10");
 	associate();
 	assert_int_equal(tell(SMF, SPAN(a_rule_a_version)), PFCP_ACCEPTED);
-	session = &function->sessions[upf_session_place_of_ip(function, inet_addr("10.46.0.1"))];
+	session = session_of_ue();
 	assert_true(upf_has_prefix(session));
 	assert_int_equal(rule_at(session, true, 0)->match.families, UPF_IPV6);
 	assert_int_equal(rule_at(session, false, 0)->match.filter_count, 3);
@@ -144,6 +144,108 @@ a_session_of_both_versions_is_one_workers_or_refused(void **state)
 	assert_in_range(refused, 1, 6);
 }
 
+static void
+a_session_names_the_qos_flow_of_the_option_where_its_qer_names_none(void **state)
+{
+	const struct upf_session *session;
+
+	(void)state;
+	start_agent("10");
+	associate();
+	assert_int_equal(tell(SMF, SPAN(establishment)), PFCP_ACCEPTED);
+	session = session_of_ue();
+	assert_int_equal(session->tunnel.qfi, 5);
+	assert_int_equal(tell(SMF, numbered(SPAN(without_qfi), given_seid(), 20)), PFCP_ACCEPTED);
+	assert_int_equal(session->tunnel.qfi, function->qfi);
+	assert_int_equal(session->into.held_by, 0);
+	assert_int_equal(rte_be_to_cpu_32(session->tunnel.teid), 77);
+}
+
+/* The rules of a message's elements that create some, as what creates or removes them. */
+static struct pfcp_rules
+pdrs_of(struct pfcp_span message, enum pfcp_rule_change change)
+{
+	struct pfcp_rules rules = {0};
+	struct pfcp_header header;
+	struct pfcp_fault fault;
+	const uint8_t *end;
+
+	assert_true(pfcp_header_read(message, &header));
+	end = header.ies.at + header.ies.bytes;
+	for (const uint8_t *at = header.ies.at; at < end; at += 4 + pfcp_number(at + 2, 2)) {
+		const struct pfcp_span value = {at + 4, pfcp_number(at + 2, 2)};
+
+		if (pfcp_number(at, 2) == PFCP_IE_CREATE_PDR)
+			assert_true(pfcp_pdr_read(value, change, &rules, &fault));
+	}
+	return rules;
+}
+
+static void
+rules_that_stay_keep_their_order_when_another_one_goes(void **state)
+{
+	static const uint16_t left[] = {3, 2, 23, 21, 22};
+	const struct pfcp_rules created = pdrs_of(SPAN(bearers), PFCP_CREATE);
+	const struct pfcp_rules first = {.pdr_count = 1,
+					 .pdr[0] = {.change = PFCP_REMOVE, .id = 1}};
+	struct pfcp_rules rules = {0};
+	struct pfcp_fault fault;
+
+	(void)state;
+	assert_true(pfcp_rules_change(&rules, &created, &fault));
+	assert_int_equal(rules.pdr[1].id, 1);
+	assert_true(pfcp_rules_change(&rules, &first, &fault));
+	assert_int_equal(rules.pdr_count, RTE_DIM(left));
+	for (unsigned int i = 0; i < RTE_DIM(left); i++)
+		assert_int_equal(rules.pdr[i].id, left[i]);
+}
+
+/* Removing needs the rule's number alone; what else is there is not looked at. */
+static void
+a_rule_that_goes_leaves_no_filters_though_the_request_repeats_them(void **state)
+{
+	const struct pfcp_rules created = pdrs_of(SPAN(bearers), PFCP_CREATE);
+	const struct pfcp_rules removed = pdrs_of(SPAN(bearers), PFCP_REMOVE);
+	struct pfcp_rules rules = {0};
+	struct pfcp_fault fault;
+
+	(void)state;
+	assert_int_equal(removed.pdr_count, 6);
+	assert_true(pfcp_rules_change(&rules, &created, &fault));
+	assert_int_equal(rules.filter_count, 5);
+	assert_true(pfcp_rules_change(&rules, &removed, &fault));
+	assert_int_equal(rules.pdr_count, 0);
+	assert_int_equal(rules.filter_count, 0);
+}
+
+static void
+a_rule_ends_its_tunnel_for_the_flag_of_its_own_far_whatever_its_number(void **state)
+{
+	const struct pfcp_rules rules = {
+		.pdr_count = 2,
+		.pdr = {{.id = 0, .source_interface = PFCP_CORE, .far_id = 1},
+			{.id = 5, .source_interface = PFCP_CORE, .far_id = 2}}};
+	struct pfcp_meaning had = {.session.rule_count = 2}, wanted;
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++)
+		had.rule[i] = (struct upf_rule_wanted){
+			.id = rules.pdr[i].id, .direction = WEIR_INBOUND, .gnb_teid = 1 + i};
+	for (unsigned int flagged = 0; flagged < 2; flagged++) {
+		const struct pfcp_rules changes = {
+			.far_count = 1,
+			.far = {{.change = PFCP_UPDATE, .id = 1 + flagged, .ends_tunnel = true}}};
+
+		wanted = had;
+		wanted.session.action[WEIR_INBOUND] = UPF_ACTION_BY_RULES;
+		wanted.rule[0].gnb_teid = 11;
+		wanted.rule[1].gnb_teid = 12;
+		pfcp_mark_ends(&rules, &changes, &had, &wanted);
+		assert_int_equal(wanted.rule[0].ends_tunnel, flagged == 0);
+		assert_int_equal(wanted.rule[1].ends_tunnel, flagged == 1);
+	}
+}
+
 int
 main(void)
 {
@@ -153,6 +255,13 @@ main(void)
 			rules_are_asked_by_precedence_and_keep_their_counts_when_that_changes),
 		cmocka_unit_test(a_rule_that_names_one_version_is_for_that_alone),
 		cmocka_unit_test(a_session_of_both_versions_is_one_workers_or_refused),
+		cmocka_unit_test(
+			a_session_names_the_qos_flow_of_the_option_where_its_qer_names_none),
+		cmocka_unit_test(
+			a_rule_ends_its_tunnel_for_the_flag_of_its_own_far_whatever_its_number),
+		cmocka_unit_test(rules_that_stay_keep_their_order_when_another_one_goes),
+		cmocka_unit_test(
+			a_rule_that_goes_leaves_no_filters_though_the_request_repeats_them),
 	};
 
 	return cmocka_run_group_tests_name("upf-pfcp-flows", tests, weir_test_eal, stop_agent);

@@ -2,9 +2,10 @@
 /* Downlink Data Reports (table 7.5.8.2-1) of packets that wait. */
 #include "state.h"
 
-/* The rule of a note: `rule_id`, or the only one of its direction. 0: none that notifies. */
-static uint16_t
-noted_pdr(const struct pfcp_session *session, uint16_t rule_id)
+/* The rule of a note, by its number, or the only one of its direction. False: none that notifies.
+ */
+static bool
+noted_pdr(const struct pfcp_session *session, const struct upf_note *note, uint16_t *pdr_id)
 {
 	struct pfcp_rules rules;
 
@@ -12,15 +13,17 @@ noted_pdr(const struct pfcp_session *session, uint16_t rule_id)
 	for (unsigned int i = 0; i < rules.pdr_count; i++) {
 		const struct pfcp_pdr *pdr = &rules.pdr[i];
 
-		if (pdr->source_interface != PFCP_CORE || (rule_id != 0 && pdr->id != rule_id))
+		if (pdr->source_interface != PFCP_CORE ||
+		    (note->is_of_rule && pdr->id != note->rule_id))
 			continue;
+		*pdr_id = pdr->id;
 		for (unsigned int j = 0; j < rules.far_count; j++) {
 			if (rules.far[j].id == pdr->far_id &&
 			    (rules.far[j].action & PFCP_NOTIFY) != 0)
-				return pdr->id;
+				return true;
 		}
 	}
-	return 0;
+	return false;
 }
 
 static void
@@ -72,8 +75,7 @@ report_note(struct pfcp_agent *agent, const struct upf_note *note, uint64_t now_
 	report = pfcp_report_free(&agent->reports, session->association);
 	if (report == NULL)
 		return false;
-	pdr_id = noted_pdr(session, note->rule_id);
-	if (pdr_id == 0)
+	if (!noted_pdr(session, note, &pdr_id))
 		return true;
 	write_data(agent, session, pdr_id, report);
 	*message = pfcp_report_send(report, now_ms, to);

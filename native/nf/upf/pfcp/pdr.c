@@ -273,7 +273,7 @@ read_pdr_urr_id(struct pfcp_span value, void *group, struct pfcp_fault *fault)
 	return true;
 }
 
-/* Creating needs all of these, updating and removing the first alone. */
+/* Creating needs all of these, updating the first alone, and removing has no other. */
 #define PDR_ROWS(creates)                                                                          \
 	{                                                                                          \
 		{PFCP_IE_PDR_ID, 2, true, false, read_pdr_id},                                     \
@@ -297,8 +297,8 @@ pfcp_pdr_read(struct pfcp_span value, enum pfcp_rule_change change, struct pfcp_
 		return pfcp_fails(fault, PFCP_NO_RESOURCES, 0);
 	rules->pdr_count++;
 	*pdr = (struct pfcp_pdr){.change = change};
-	if (!pfcp_group_read(change == PFCP_CREATE ? created : updated, PFCP_COUNT(created), value,
-			     pdr, fault))
+	if (!pfcp_group_read(change == PFCP_CREATE ? created : updated,
+			     change == PFCP_REMOVE ? 1 : PFCP_COUNT(created), value, pdr, fault))
 		return false;
 	if (pdr->has_pdi && !read_pdi(pdr->pdi, &(struct pdi){.pdr = pdr, .rules = rules}, fault))
 		return false;

@@ -207,9 +207,7 @@ obey_quotas(struct pfcp_agent *agent, const struct pfcp_session *session, struct
 	if ((met & PFCP_AT_TIME_QUOTA) != 0 &&
 	    !agent->way.is_exhausted(agent->way.of, urr->meter.slot))
 		pfcp_session_exhaust(agent, session, urr->meter.slot);
-	if ((met & QUOTAS & ~urr->triggers) != 0) /* nobody asked */
-		urr->meter.quota_told = true;
-	return met & (urr->triggers | ~QUOTAS);
+	return met & (urr->triggers | ~QUOTAS); /* of others nobody asked */
 }
 
 /* All rules of the session that are to report now. NULL: none is, or there is no room. */

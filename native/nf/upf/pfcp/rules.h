@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rules of a session (TS 29.244, clauses 7.5.2 to 7.5.4): which packets are meant (PDR), what
- * becomes of them (FAR), and how many may pass (QER). */
+ * becomes of them (FAR), at which rate, in which QoS flow and whether at all (QER), what of them is
+ * measured and reported (URR), and how many wait (BAR). */
 #ifndef WEIR_NF_UPF_PFCP_RULES_H
 #define WEIR_NF_UPF_PFCP_RULES_H
 
@@ -93,6 +94,7 @@ struct pfcp_meter {
 	 * counted began, 0: it has not. */
 	uint64_t began_ms, period_began_ms, time_began_ms;
 	uint64_t quota_began_ms; /* time of the quota, likewise */
+	uint32_t used_up;	 /* which of its quotas are: bits of enum pfcp_trigger */
 	bool quota_told;	 /* that it is used up; whoever asked knows */
 };
 

@@ -140,7 +140,10 @@ update_urr(struct pfcp_urr *urr, const struct pfcp_urr *by)
 			update_##kind(&rules->kind[at], by);                                       \
 			break;                                                                     \
 		case PFCP_REMOVE:                                                                  \
-			rules->kind[at] = rules->kind[--rules->kind##_count];                      \
+			/* Those that stay, as they came. */                                       \
+			rules->kind##_count--;                                                     \
+			memmove(&rules->kind[at], &rules->kind[at + 1],                            \
+				(rules->kind##_count - at) * sizeof(rules->kind[0]));              \
 			break;                                                                     \
 		}                                                                                  \
 		return true;                                                                       \

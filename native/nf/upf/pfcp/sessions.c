@@ -224,7 +224,7 @@ pfcp_session_modify(struct pfcp_agent *agent, struct pfcp_session *session,
 	if (done && !upf_ue_is(&wanted.session.ue, &session->ue))
 		done = pfcp_fails(fault, PFCP_MANDATORY_IE_INCORRECT, PFCP_IE_UE_IP_ADDRESS);
 	if (done) {
-		change = pfcp_difference(&had, &wanted);
+		change = pfcp_difference(&had, &wanted, (uint8_t)agent->upf->qfi);
 		pfcp_mark_ends(&rules, &request->rules, &had, &wanted);
 		if (wanted.session.end_marker && (change.given & UPF_GIVEN_GNB_TEID) != 0) {
 			change.given |= UPF_GIVEN_END_MARKER;

@@ -33,7 +33,8 @@ struct pfcp_association {
 	uint8_t node_id[PFCP_NODE_ID_BYTES_MAX];
 };
 
-/* Places without a session of this agent, the one that has been free for longest first. */
+/* Places for a session of this agent, the one that has been free for longest first. Those that
+ * others' sessions had when it began are not among them. */
 struct pfcp_places {
 	uint32_t *place;
 	uint32_t first, count, capacity;

@@ -64,6 +64,7 @@ pfcp_meters_grant(const struct pfcp_way *way, struct pfcp_urr *urr, unsigned int
 			continue;
 		granted++;
 		urr->is_granted = false;
+		urr->meter.used_up = 0;
 		urr->meter.quota_told = false;
 		urr->meter.quota_began_ms = urr->meter.time_began_ms != 0 ? now_ms : 0;
 		*quota = (struct upf_quota){.usage = urr->meter.slot,
@@ -120,20 +121,21 @@ whole_seconds(const struct pfcp_meter *meter, uint64_t now_ms)
 	return meter->time_began_ms == 0 ? 0 : (uint32_t)((now_ms - meter->time_began_ms) / 1000);
 }
 
-/* Once each time that there is a new one. */
+/* Until one is told, and then not before there is a new one. Where the time is used up nothing
+ * passes, which does not say that the volume is. */
 static uint32_t
-look_at_quotas(const struct pfcp_way *way, const struct pfcp_urr *urr, uint64_t now_ms)
+look_at_quotas(const struct pfcp_way *way, struct pfcp_urr *urr, uint64_t now_ms)
 {
-	const struct pfcp_meter *meter = &urr->meter;
+	struct pfcp_meter *meter = &urr->meter;
 
 	if (meter->quota_told)
 		return 0;
-	if (urr->has_volume_quota && way->is_exhausted(way->of, meter->slot))
-		return PFCP_AT_VOLUME_QUOTA;
+	if (urr->has_volume_quota && meter->used_up == 0 && way->is_exhausted(way->of, meter->slot))
+		meter->used_up |= PFCP_AT_VOLUME_QUOTA;
 	if (urr->has_time_quota && meter->quota_began_ms != 0 &&
 	    now_ms - meter->quota_began_ms >= 1000ull * urr->time_quota_s)
-		return PFCP_AT_TIME_QUOTA;
-	return 0;
+		meter->used_up |= PFCP_AT_TIME_QUOTA;
+	return meter->used_up;
 }
 
 uint32_t

@@ -15,10 +15,8 @@
 #include "session_vectors_test.h"
 #include "usage_vectors_test.h"
 
-/* In a report: the last octet of the first rule's number, its triggers, and its volume of both
- * directions. */
+/* In a report: the last octet of the first rule's number, and its volume of both directions. */
 #define FIRST_RULE_AT 32
-#define TRIGGERS_AT 45
 #define FIRST_VOLUME_AT 69
 
 /* A session whose rule 31 reports each 60 s, and rule 32 at 1,000 bytes of uplink or 10 s; its
@@ -31,29 +29,6 @@ start_metered(void)
 	associate();
 	assert_int_equal(tell(SMF, SPAN(metered)), PFCP_ACCEPTED);
 	return given_seid();
-}
-
-/* The usage of the session's rule of that number. */
-static struct upf_usage *
-usage_of(unsigned int index)
-{
-	const uint32_t rule = function->sessions[agent->reports.metered[0]].rules[1];
-
-	return &function->usages[function->rules[rule].usage[index]];
-}
-
-/* The message that is due, and whether there is one. */
-static const struct pfcp_writer *
-due(void)
-{
-	struct pfcp_peer to = {0};
-	const struct pfcp_writer *message = pfcp_agent_due(agent, &to);
-
-	if (message != NULL) {
-		assert_int_equal(to.ip, SMF.ip);
-		assert_int_equal(rte_be_to_cpu_16(to.port), PFCP_PORT);
-	}
-	return message;
 }
 
 static void
@@ -160,11 +135,7 @@ what_is_measured_while_there_is_no_room_for_reports_is_in_a_later_one(void **sta
 
 	(void)state;
 	start_metered();
-	for (unsigned int i = 0; i < PFCP_REPORTS_MAX; i++)
-		agent->reports.report[i] = (struct pfcp_report){
-			.tries = PFCP_REPORT_TRIES, .to_ip = 1, .again_ms = now_ms + 5000};
-	agent->reports.under_way = PFCP_REPORTS_MAX;
-	agent->reports.under_way_of[0] = PFCP_REPORTS_MAX;
+	leave_no_room_for_reports(5000);
 	usage_of(1)->passed[WEIR_OUTBOUND].bytes = 1000;
 	pass_time_ms(1000);
 	assert_null(due());
@@ -202,51 +173,6 @@ reports_end_with_the_session_and_with_the_association(void **state)
 	check_sessions_agree();
 }
 
-/* 1,000 bytes of both ways, or five seconds. */
-static void
-a_quota_that_is_used_up_is_told_once_and_a_new_one_counts_from_then_on(void **state)
-{
-	struct upf_usage *usage;
-	const struct pfcp_writer *report;
-	uint64_t seid;
-
-	(void)state;
-	start_agent("100");
-	associate();
-	assert_int_equal(tell(SMF, SPAN(limited)), PFCP_ACCEPTED);
-	seid = given_seid();
-	usage = usage_of(0);
-	assert_true(usage->is_limited);
-	assert_int_equal(usage->limit_bytes[UPF_TOTAL], 1000);
-	usage->passed[WEIR_INBOUND].bytes = 900;
-	assert_null(due());
-	usage->is_exhausted = true; /* by a packet of more than the rest */
-	pass_time_ms(10);
-	report = due();
-	assert_non_null(report);
-	assert_int_equal(pfcp_number(report->message + TRIGGERS_AT, 3), PFCP_AT_VOLUME_QUOTA);
-	assert_null(due());
-
-	assert_int_equal(tell(SMF, numbered(SPAN(granted), seid, 50)), PFCP_ACCEPTED);
-	assert_false(usage->is_exhausted);
-	assert_int_equal(usage->limit_bytes[UPF_TOTAL], 1400);
-	pass_time_ms(4900);
-	usage->passed[WEIR_OUTBOUND].bytes = 1;
-	agent->reports.report[0].tries = 0;
-	agent->reports.under_way--;
-	assert_null(due());
-	pass_time_ms(100);
-	report = due();
-	assert_non_null(report);
-	assert_int_equal(pfcp_number(report->message + TRIGGERS_AT, 3), PFCP_AT_TIME_QUOTA);
-	assert_true(usage->is_exhausted);
-	assert_int_equal(tell(SMF, numbered(SPAN(deletion), seid, 51)), PFCP_ACCEPTED);
-
-	assert_int_equal(tell(SMF, SPAN(metered)), PFCP_ACCEPTED);
-	for (unsigned int i = 0; i < 2; i++) /* one of them is where that was */
-		assert_false(usage_of(i)->is_limited || usage_of(i)->is_exhausted);
-}
-
 int
 main(void)
 {
@@ -257,8 +183,6 @@ main(void)
 		cmocka_unit_test(
 			what_is_measured_while_there_is_no_room_for_reports_is_in_a_later_one),
 		cmocka_unit_test(reports_end_with_the_session_and_with_the_association),
-		cmocka_unit_test(
-			a_quota_that_is_used_up_is_told_once_and_a_new_one_counts_from_then_on),
 	};
 
 	return cmocka_run_group_tests_name("upf-pfcp-usage", tests, weir_test_eal, stop_agent);

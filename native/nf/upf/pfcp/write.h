@@ -9,7 +9,7 @@
 
 #include "protocol.h"
 
-/* A modification's has 21, 23 for each rule from the access, and 85 for each report of usage. */
+/* A modification's has 21, 23 for each rule from the access, and 80 for each report of usage. */
 #define PFCP_RESPONSE_BYTES_MAX 1280
 
 struct pfcp_writer {

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where sessions of control plane functions are, and their TEIDs and SEIDs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "testing/eal.h"
+#include "testing/packet.h"
+#include "agent_fixture_test.h"
+#include "session_vectors_test.h"
+
+extern const struct weir_nf weir_nf_upf;
+
+/* So that a gNB which nobody tells TEIDs has the same. */
+static void
+teids_in_a_row_are_those_of_the_ues_numbers(void **state)
+{
+	(void)state;
+	start_agent_in_a_row("10.46.0.0");
+	associate();
+	for (uint32_t i = 0; i < 300; i++) { /* more than there is room for at a time */
+		assert_int_equal(tell(SMF, numbered(SPAN(establishment), 0, 1000 + i)),
+				 PFCP_ACCEPTED);
+		assert_int_equal(given_teid(), 2);
+		assert_ptr_equal(session_of_ue(), &function->sessions[1]);
+		assert_int_equal(tell(SMF, numbered(SPAN(establishment), 0, 2000 + i)),
+				 PFCP_RULE_FAILURE);
+		assert_ptr_equal(session_of_ue(), &function->sessions[1]);
+		assert_int_equal(tell(SMF, numbered(SPAN(establishment), 0, 1000 + i)),
+				 PFCP_ACCEPTED); /* repeated */
+		assert_int_equal(tell(SMF, numbered(SPAN(deletion), given_seid(), 3000 + i)),
+				 PFCP_ACCEPTED);
+		assert_null(session_of_ue());
+	}
+	check_sessions_agree();
+	assert_int_equal(pfcp_agent_counts(agent)->established, 300);
+	assert_int_equal(pfcp_agent_counts(agent)->deleted, 300);
+	assert_int_equal(pfcp_agent_counts(agent)->repeated, 300);
+	assert_int_equal(pfcp_agent_counts(agent)->refused_by[PFCP_RULE_FAILURE], 300);
+	assert_int_equal(pfcp_agent_counts(agent)->refused, 300);
+}
+
+static void
+a_ue_outside_the_row_has_no_room(void **state)
+{
+	static const char *const first[] = {"10.46.0.2", "10.45.255.157"};
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(first); i++) {
+		start_agent_in_a_row(first[i]);
+		associate();
+		assert_int_equal(tell(SMF, SPAN(establishment)), PFCP_NO_RESOURCES);
+		assert_int_equal(pfcp_agent_counts(agent)->refused_by[PFCP_NO_RESOURCES], 1);
+		assert_null(session_of_ue());
+	}
+	start_agent_in_a_row("10.45.255.158"); /* the last one of 100 */
+	associate();
+	assert_int_equal(tell(SMF, SPAN(establishment)), PFCP_ACCEPTED);
+	assert_int_equal(given_teid(), 100);
+}
+
+static void
+teids_and_seids_of_a_thousand_sessions_differ_in_all_their_bits(void **state)
+{
+	uint32_t teid_ones[32] = {0};
+	uint64_t before = 0;
+	uint32_t sequence = 100;
+
+	(void)state;
+	start_agent("16");
+	associate();
+	for (unsigned int i = 0; i < 1000; i++) {
+		assert_int_equal(tell(SMF, numbered(SPAN(establishment), 0, sequence++)),
+				 PFCP_ACCEPTED);
+		assert_true(given_seid() != before);
+		before = given_seid();
+		for (unsigned int bit = 0; bit < 32; bit++)
+			teid_ones[bit] += given_teid() >> bit & 1;
+		assert_int_equal(tell(SMF, numbered(SPAN(deletion), before, sequence++)),
+				 PFCP_ACCEPTED);
+	}
+	/* Of fair bits one is set in fewer than 350 of 1,000 once in 10^20 times. */
+	for (unsigned int bit = 5; bit < 32; bit++)
+		assert_in_range(teid_ones[bit], 350, 650);
+}
+
+static void
+remove_by_command(const char *sessions)
+{
+	assert_null(
+		weir_test_command(&weir_nf_upf, function, "sessions-remove",
+				  (const char *const[][2]){{"sessions", sessions}, {NULL, NULL}}));
+}
+
+static void
+a_place_that_a_command_has_emptied_is_for_a_session_too(void **state)
+{
+	uint64_t seid;
+
+	(void)state;
+	start_agent_beside("2", "3");
+	associate();
+	assert_int_equal(tell(SMF, SPAN(establishment)), PFCP_ACCEPTED);
+	seid = given_seid();
+	assert_int_equal(tell(SMF, SPAN(other_ue)), PFCP_NO_RESOURCES);
+	remove_by_command("ue=10.45.0.2");
+	assert_int_equal(tell(SMF, numbered(SPAN(other_ue), 0, 20)), PFCP_ACCEPTED);
+	assert_int_equal(function->live, 3);
+	assert_int_equal(tell(SMF, SPAN(third_ue)), PFCP_NO_RESOURCES);
+
+	/* One that a command takes from a control plane function stays that one's until it deletes
+	 * it. */
+	remove_by_command("ue=10.46.0.1");
+	assert_int_equal(tell(SMF, numbered(SPAN(third_ue), 0, 21)), PFCP_NO_RESOURCES);
+	assert_int_equal(tell(SMF, numbered(SPAN(deletion), seid, 22)), PFCP_ACCEPTED);
+	assert_int_equal(tell(SMF, numbered(SPAN(third_ue), 0, 23)), PFCP_ACCEPTED);
+	assert_int_equal(function->live, 3);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(teids_in_a_row_are_those_of_the_ues_numbers),
+		cmocka_unit_test(a_ue_outside_the_row_has_no_room),
+		cmocka_unit_test(teids_and_seids_of_a_thousand_sessions_differ_in_all_their_bits),
+		cmocka_unit_test(a_place_that_a_command_has_emptied_is_for_a_session_too),
+	};
+
+	return cmocka_run_group_tests_name("upf-pfcp-choices", tests, weir_test_eal, stop_agent);
+}
