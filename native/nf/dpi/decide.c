@@ -88,8 +88,16 @@ has_key(const struct weir_headers *headers)
 	       (headers->flags & (WEIR_HEADER_LATER_FRAGMENT | WEIR_HEADER_L4_CUT)) == 0;
 }
 
-/* What is remembered of a first fragment: the number of its flow, or this and why it has none. */
+/* What is remembered of a first fragment: the number of its flow, or, where that has no verdict,
+ * this and why the fragment was dropped. */
 #define DROPPED (1UL << 32)
+
+static void
+remember(const struct dpi *dpi, const struct weir_batch *batch, uint16_t index, uint64_t number)
+{
+	weir_fragments_remember(dpi->fragments, batch->packet[index], &batch->headers[index],
+				batch->now_tsc, number);
+}
 
 /* A later fragment gets the verdict of its first one's flow; its payload is not inspected. */
 static void
@@ -230,8 +238,7 @@ decide_one(struct dpi *dpi, const struct weir_batch *batch, uint16_t index,
 	if (unlikely(flow == NULL)) {
 		weir_action_drop_once(action, DPI_DROP_FLOWS_FULL);
 		if ((headers->flags & WEIR_HEADER_FRAGMENT) != 0)
-			weir_fragments_remember(dpi->fragments, batch->packet[index], headers,
-						batch->now_tsc, DROPPED + DPI_DROP_FLOWS_FULL);
+			remember(dpi, batch, index, DROPPED + DPI_DROP_FLOWS_FULL);
 		return;
 	}
 	if (likely((flow->flags & DPI_FLOW_DECIDED) != 0))
@@ -243,8 +250,12 @@ decide_one(struct dpi *dpi, const struct weir_batch *batch, uint16_t index,
 		action->once = true;
 	}
 	if (unlikely((headers->flags & WEIR_HEADER_FRAGMENT) != 0)) {
-		weir_fragments_remember(dpi->fragments, batch->packet[index], headers,
-					batch->now_tsc, flow - dpi->flows);
+		bool decided = (flow->flags & DPI_FLOW_DECIDED) != 0;
+
+		remember(dpi, batch, index,
+			 decided || action->verdict == WEIR_FORWARD
+				 ? (uint64_t)(flow - dpi->flows)
+				 : DROPPED + action->drop_reason);
 		action->once = true;
 	}
 }
