@@ -13,10 +13,11 @@
  * packets are counted for subscriber, rule and application, and dropped if the rule says so.
  *
  * Limits: IPv4, IPv6 is dropped, or passes unseen (`ipv6`); VLANs are not distinguished; later
- * fragments follow their first one unscanned and are dropped before it; TCP segments behind a hole
- * begin a new text, and so does whatever comes when rules change; expressions that end in $ match
- * no text, since it has no known end. nDPI allocates memory of its own for what it dissects.
- * Example: {"nf": "dpi", "options": {"rules_file": "/etc/weir/dpi.rules"}}
+ * fragments follow their first one unscanned, for which those wait that come before it; TCP
+ * segments behind a hole begin a new text, and so does whatever comes when rules change;
+ * expressions that end in $ match no text, since it has no known end. nDPI allocates memory of its
+ * own for what it dissects. Example: {"nf": "dpi", "options": {"rules_file":
+ * "/etc/weir/dpi.rules"}}
  */
 #include "dpi.h"
 
