@@ -144,6 +144,11 @@ init(void *state, const char *where, struct weir_error *error)
 	struct dpi *dpi = state;
 
 	dpi->tsc_hz = rte_get_tsc_hz();
+	dpi->timeouts.tcp = weir_session_time_of_s(dpi->tcp_timeout_s);
+	dpi->timeouts.udp = weir_session_time_of_s(dpi->udp_timeout_s);
+	dpi->timeouts.closed = weir_session_time_of_s(dpi->closed_timeout_s);
+	dpi->timeouts.inspection = weir_session_time_of_s(dpi->inspection_timeout_s);
+	dpi->timeouts.charge = weir_session_time_of_s(dpi->charge_timeout_s);
 	if (init_inspection(dpi, where, error) < 0)
 		return -1;
 	if (dpi_flows_init(dpi, where, error) < 0)
