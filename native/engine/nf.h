@@ -39,8 +39,8 @@ enum weir_direction { WEIR_OUTBOUND, WEIR_INBOUND };
  * had just come; or out, past all stages, as what stations of one link say to each other. */
 enum weir_released { WEIR_RELEASED_BEHIND, WEIR_RELEASED_TO_BEGINNING, WEIR_RELEASED_OUT };
 
-/* The packets that pass one stage together. process() may drop: it compacts `packet` and lowers
- * `count`; headers are then read again. */
+/* The packets that pass one stage together. process() may drop: it compacts `packet` and `egress`
+ * and lowers `count`; headers are then read again. */
 struct weir_batch {
 	uint16_t count;
 	uint8_t direction; /* enum weir_direction */
