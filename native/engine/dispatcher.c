@@ -51,13 +51,19 @@ hash_of(const struct weir_headers *headers, const struct rte_mbuf *packet)
 	return rte_hash_crc_4byte(headers->tuple.protocol, hash_of_end(&from) + hash_of_end(&to));
 }
 
+/* Whether the function says which worker a packet of this kind meets. */
+static inline bool
+steers(const struct weir_nf *nf, const struct weir_headers *headers)
+{
+	return headers->network == WEIR_NETWORK_IPV4 || nf->steers_all ||
+	       (headers->network == WEIR_NETWORK_IPV6 && nf->steers_ipv6);
+}
+
 static inline uint32_t
 number_of(const struct dispatcher *dispatcher, const struct weir_headers *headers,
 	  const struct rte_mbuf *packet, enum weir_direction direction)
 {
-	if (dispatcher->nf != NULL &&
-	    (headers->network == WEIR_NETWORK_IPV4 ||
-	     (headers->network == WEIR_NETWORK_IPV6 && dispatcher->nf->steers_ipv6)))
+	if (dispatcher->nf != NULL && steers(dispatcher->nf, headers))
 		return dispatcher->nf->steer(dispatcher->state, headers, packet, direction);
 	return hash_of(headers, packet);
 }

@@ -39,8 +39,8 @@ enum weir_direction { WEIR_OUTBOUND, WEIR_INBOUND };
  * had just come; or out, past all stages, as what stations of one link say to each other. */
 enum weir_released { WEIR_RELEASED_BEHIND, WEIR_RELEASED_TO_BEGINNING, WEIR_RELEASED_OUT };
 
-/* The packets that pass one stage together. process() may drop: it compacts `packet` and lowers
- * `count`; headers are then read again. */
+/* The packets that pass one stage together. process() may drop: it compacts `packet` and `egress`
+ * and lowers `count`; headers are then read again. */
 struct weir_batch {
 	uint16_t count;
 	uint8_t direction; /* enum weir_direction */
@@ -159,11 +159,12 @@ struct weir_nf {
 	 * dispatcher's thread, of IPv4 packets. A first fragment is shown as the whole packet that
 	 * its later ones follow; an ICMP error as the packet that it is about, on its way back.
 	 * `packet`: whose headers they are; NULL where that is none, but one inside an error.
-	 * With `steers_ipv6` IPv6 packets are shown too, each as it is.
+	 * With `steers_ipv6` IPv6 packets are shown too, with `steers_all` whatever comes, each as
+	 * it is.
 	 */
 	uint32_t (*steer)(const void *state, const struct weir_headers *headers,
 			  const struct rte_mbuf *packet, enum weir_direction direction);
-	bool steers_ipv6;
+	bool steers_ipv6, steers_all;
 	/* May be NULL: called after init() with which of how many workers has this state, so that
 	 * it takes its share of what cannot be shared (external ports). */
 	int (*share)(void *state, unsigned int worker, unsigned int workers, const char *where,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core_clock.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "clock.h"
+#include "order.h"
 
 #define TIMES_4(text) text text text text
 #define TIMES_16(text) TIMES_4(TIMES_4(text))
@@ -55,14 +55,6 @@ weir_core_clock_time(struct weir_core_clock *clock)
 			(double)(whole - brief) / (64 * (ADDS_LONG - ADDS_SHORT));
 }
 
-static int
-by_size(const void *one, const void *other)
-{
-	double a = *(const double *)one, b = *(const double *)other;
-
-	return (a > b) - (a < b);
-}
-
 /* The mean of what is near the first quartile: interrupted long runs look slow, interrupted short
  * ones quick. */
 double
@@ -74,7 +66,7 @@ weir_core_clock_ratio(const struct weir_core_clock *clock)
 	if (clock->count == 0)
 		return 0;
 	memcpy(sorted, clock->tsc_per_add, clock->count * sizeof(sorted[0]));
-	qsort(sorted, clock->count, sizeof(sorted[0]), by_size);
+	weir_order(sorted, clock->count);
 	usual = sorted[clock->count / 4];
 	for (unsigned int i = 0; i < clock->count; i++) {
 		if (sorted[i] * DISTURBED_RATIO >= usual && sorted[i] <= DISTURBED_RATIO * usual) {

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "frames.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <pcap/pcap.h>
 
-#define FRAME_BYTES_MAX 2048 /* room for data in a packet buffer */
-#define FRAME_BYTES_MIN 14   /* an Ethernet header */
+#include "port/port.h"
+
+#define FRAME_BYTES_MIN 14 /* an Ethernet header */
 
 static int
 no_memory(struct weir_frames *frames, struct weir_error *error)
@@ -73,6 +75,8 @@ read_all(pcap_t *file, const char *path, struct weir_frames *frames, struct weir
 {
 	struct pcap_pkthdr *header;
 	const u_char *data;
+	unsigned int room_bytes = weir_ports_room_bytes();
+	char expected[64];
 	int status;
 
 	if (pcap_datalink(file) != DLT_EN10MB)
@@ -80,7 +84,7 @@ read_all(pcap_t *file, const char *path, struct weir_frames *frames, struct weir
 				 "capture on an Ethernet interface", "%s holds frames of %s", path,
 				 pcap_datalink_val_to_description_or_dlt(pcap_datalink(file)));
 	while ((status = pcap_next_ex(file, &header, &data)) == 1) {
-		if (header->caplen != header->len || header->len > FRAME_BYTES_MAX ||
+		if (header->caplen != header->len || header->len > room_bytes ||
 		    header->len < FRAME_BYTES_MIN)
 			frames->left_out++;
 		else
@@ -89,12 +93,12 @@ read_all(pcap_t *file, const char *path, struct weir_frames *frames, struct weir
 	if (status == PCAP_ERROR)
 		return weir_fail(error, "bad_argument", "traffic.pcap", "a whole capture file",
 				 NULL, "%s cannot be read to its end: %s", path, pcap_geterr(file));
-	if (frames->count == 0)
-		return weir_fail(error, "bad_argument", "traffic.pcap",
-				 "frames of 14 to 2048 bytes, captured whole",
-				 "capture with a larger snapshot length", "%s has no such frame",
-				 path);
-	return 0;
+	if (frames->count > 0)
+		return 0;
+	snprintf(expected, sizeof(expected), "frames of %d to %u bytes, captured whole",
+		 FRAME_BYTES_MIN, room_bytes);
+	return weir_fail(error, "bad_argument", "traffic.pcap", expected,
+			 "capture with a larger snapshot length", "%s has no such frame", path);
 }
 
 int

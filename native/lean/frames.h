@@ -19,7 +19,8 @@ struct weir_frames {
 	bool no_memory;
 };
 
-/* The Ethernet frames of a capture file. -1 with `error`: it cannot be read, or has none. */
+/* The Ethernet frames of a capture file that fit into the ports' packet buffers. -1 with `error`:
+ * it cannot be read, or has none. */
 int weir_frames_from_pcap(const char *path, struct weir_frames *frames, struct weir_error *error);
 /* The first `count` frames of a stream. */
 int weir_frames_from_stream(const struct weir_stream_config *config, uint32_t count,

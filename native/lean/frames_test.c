@@ -9,7 +9,10 @@
 #include <pcap/pcap.h>
 
 #include "lean/frames.h"
+#include "port/port.h"
 #include "testing/eal.h"
+
+#define JUMBO_FRAME_BYTES 9018
 
 static void
 frames_of_a_stream_are_the_same_each_time(void **state)
@@ -37,7 +40,7 @@ frames_of_a_stream_are_the_same_each_time(void **state)
 static void
 write_pcap(const char *path, int link, const unsigned int lengths[][2], unsigned int count)
 {
-	static const uint8_t bytes[4096];
+	static const uint8_t bytes[WEIR_JUMBO_ROOM_BYTES + 1];
 	pcap_t *file = pcap_open_dead(link, 65535);
 	pcap_dumper_t *dumper = pcap_dump_open(file, path);
 
@@ -71,6 +74,34 @@ a_capture_gives_its_whole_frames_and_tells_how_many_were_left_out(void **state)
 }
 
 static void
+a_capture_gives_frames_as_long_as_packet_buffers_have_room_for(void **state)
+{
+	static const unsigned int lengths[][2] = {
+		{WEIR_ROOM_BYTES + 1, WEIR_ROOM_BYTES + 1},
+		{WEIR_JUMBO_ROOM_BYTES, WEIR_JUMBO_ROOM_BYTES},
+		{WEIR_JUMBO_ROOM_BYTES + 1, WEIR_JUMBO_ROOM_BYTES + 1},
+	};
+	char path[] = "/tmp/weir-lean-test-XXXXXX";
+	struct weir_frames found;
+	struct weir_error error;
+
+	(void)state;
+	assert_int_equal(weir_ports_memory(1023, JUMBO_FRAME_BYTES, &error), 0);
+	close(mkstemp(path));
+	write_pcap(path, DLT_EN10MB, lengths, 3);
+	assert_int_equal(weir_frames_from_pcap(path, &found, &error), 0);
+	assert_int_equal(found.count, 2);
+	assert_int_equal(found.left_out, 1);
+	assert_int_equal(found.size, WEIR_ROOM_BYTES + 1 + WEIR_JUMBO_ROOM_BYTES);
+	weir_frames_free(&found);
+	write_pcap(path, DLT_EN10MB, lengths + 2, 1);
+	assert_int_equal(weir_frames_from_pcap(path, &found, &error), -1);
+	assert_string_equal(error.expected, "frames of 14 to 10240 bytes, captured whole");
+	weir_ports_memory_free();
+	unlink(path);
+}
+
+static void
 a_capture_of_something_else_is_refused(void **state)
 {
 	static const unsigned int lengths[][2] = {{60, 60}};
@@ -96,6 +127,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(frames_of_a_stream_are_the_same_each_time),
 		cmocka_unit_test(a_capture_gives_its_whole_frames_and_tells_how_many_were_left_out),
+		cmocka_unit_test(a_capture_gives_frames_as_long_as_packet_buffers_have_room_for),
 		cmocka_unit_test(a_capture_of_something_else_is_refused),
 	};
 

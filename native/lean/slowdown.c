@@ -2,10 +2,11 @@
 #include "slowdown.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <rte_common.h>
+
+#include "order.h"
 
 #define BLOCK_BATCHES 128 /* with and without in turn: what drifts, drifts for both */
 #define PAIRS 48
@@ -87,14 +88,6 @@ weir_slowdown_stage(const struct weir_path *path, const char *name)
 	return -1;
 }
 
-static int
-by_size(const void *one, const void *other)
-{
-	double a = *(const double *)one, b = *(const double *)other;
-
-	return (a > b) - (a < b);
-}
-
 static double
 cycles_of_stage(struct weir_lean *lean, unsigned int stage)
 {
@@ -123,7 +116,7 @@ missing_share(struct weir_lean *lean, unsigned int stage)
 		/* Behind a fast path that knows all packets there is nothing to make slower. */
 		found[i] = without > 0 ? with / without - (1 + share) : 0;
 	}
-	qsort(found, PAIRS, sizeof(found[0]), by_size);
+	weir_order(found, PAIRS);
 	for (unsigned int i = PAIRS / 4; i < PAIRS - PAIRS / 4; i++)
 		sum += found[i];
 	return sum / (PAIRS / 2) / (1 + share);
@@ -138,7 +131,7 @@ calibrated(struct weir_lean *lean, unsigned int stage)
 	own_share = missing_share(lean, stage);
 	for (unsigned int i = 0; i < ROUNDS; i++)
 		found[i] = own_share + missing_share(lean, stage);
-	qsort(found, ROUNDS, sizeof(found[0]), by_size);
+	weir_order(found, ROUNDS);
 	return found[ROUNDS / 2];
 }
 

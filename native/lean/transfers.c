@@ -11,6 +11,7 @@
 #include "clock.h"
 #include "engine/core_speed.h"
 #include "machine.h"
+#include "order.h"
 
 #define CELLS 64
 #define CELL_BYTES 256 /* so that no neighbour comes along */
@@ -115,14 +116,6 @@ let(struct pair *pair, enum task task)
 	wait_for(&pair->turn, hand_over(pair, task));
 }
 
-static int
-by_size(const void *one, const void *other)
-{
-	double a = *(const double *)one, b = *(const double *)other;
-
-	return (a > b) - (a < b);
-}
-
 /* The median of many rounds: a host that takes the core away shows in few of them. */
 static double
 transfer(struct pair *pair, enum task task)
@@ -137,7 +130,7 @@ transfer(struct pair *pair, enum task task)
 		weir_cells_follow(pair->cells, CELLS);
 		cycles[i] = (double)(weir_lean_now() - start) / CELLS;
 	}
-	qsort(cycles, ROUNDS, sizeof(cycles[0]), by_size);
+	weir_order(cycles, ROUNDS);
 	return cycles[ROUNDS / 2];
 }
 
@@ -159,7 +152,7 @@ turn(struct pair *pair)
 		cycles[i - 1] = (weir_lean_now() - start) / 2.0;
 	}
 	wait_for(&pair->turn, ended);
-	qsort(cycles, TURNS, sizeof(cycles[0]), by_size);
+	weir_order(cycles, TURNS);
 	return cycles[TURNS / 2];
 }
 

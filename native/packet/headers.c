@@ -149,6 +149,13 @@ parse_ipv4(struct view view, uint32_t offset, struct weir_headers *headers)
 		parse_l4(view, offset + header_bytes, offset + total_bytes, headers);
 }
 
+static inline bool
+is_extension(uint8_t protocol)
+{
+	return protocol == IPPROTO_HOPOPTS || protocol == IPPROTO_ROUTING ||
+	       protocol == IPPROTO_DSTOPTS || protocol == IPPROTO_FRAGMENT;
+}
+
 /* Behind the header of a later fragment there are none, whatever that names: it is the first one's
  * (RFC 8200, 4.5). */
 bool
@@ -157,40 +164,30 @@ weir_ipv6_skip_extensions(const uint8_t *data, uint32_t length, uint32_t *offset
 {
 	const struct view view = {.data = data, .length = length};
 
-	for (unsigned int i = 0; i < EXTENSIONS_MAX; i++) {
-		switch (*next) {
-		case IPPROTO_HOPOPTS:
-		case IPPROTO_ROUTING:
-		case IPPROTO_DSTOPTS:
-			*flags |= WEIR_HEADER_OPTIONS;
-			if (!has(view, *offset, 8) ||
-			    !has(view, *offset, 8 * (1 + view.data[*offset + 1])))
-				return false;
-			*next = view.data[*offset];
-			*offset += 8 * (1 + view.data[*offset + 1]);
-			break;
-		case IPPROTO_FRAGMENT: {
-			uint16_t fragment;
+	for (unsigned int i = 0; is_extension(*next); i++) {
+		uint32_t bytes = 8;
 
-			if (!has(view, *offset, 8))
-				return false;
-			fragment = rte_be_to_cpu_16(word_at(view, *offset + 2));
-			*flags |= WEIR_HEADER_OPTIONS;
+		*flags |= WEIR_HEADER_OPTIONS;
+		if (i == EXTENSIONS_MAX || !has(view, *offset, bytes))
+			return false;
+		if (*next == IPPROTO_FRAGMENT) {
+			uint16_t fragment = rte_be_to_cpu_16(word_at(view, *offset + 2));
+
 			if ((fragment & 0xfff9) != 0)
 				*flags |= WEIR_HEADER_FRAGMENT;
-			*next = view.data[*offset];
-			*offset += 8;
-			if ((fragment & 0xfff8) != 0) {
+			if ((fragment & 0xfff8) != 0)
 				*flags |= WEIR_HEADER_LATER_FRAGMENT;
-				return true;
-			}
-			break;
+		} else {
+			bytes = 8 * (1 + view.data[*offset + 1]);
+			if (!has(view, *offset, bytes))
+				return false;
 		}
-		default:
+		*next = view.data[*offset];
+		*offset += bytes;
+		if ((*flags & WEIR_HEADER_LATER_FRAGMENT) != 0)
 			return true;
-		}
 	}
-	return false;
+	return true;
 }
 
 static void

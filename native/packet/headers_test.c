@@ -13,6 +13,8 @@
 #include "testing/eal.h"
 #include "testing/packet.h"
 
+#define EXTENSIONS_MOST 40 /* in a packet of these tests */
+
 static struct weir_headers
 parsed(const uint8_t *frame, size_t bytes)
 {
@@ -224,26 +226,49 @@ behind_the_header_of_a_later_ipv6_fragment_there_is_only_data(void **state)
 	}
 }
 
-static void
-more_ipv6_extension_headers_than_are_walked_make_no_packet_malformed(void **state)
+/* UDP behind so many destination options. */
+static struct weir_headers
+parsed_behind(unsigned int extensions)
 {
-	enum { EXTENSIONS = 40 };
-	uint8_t frame[14 + 40 + 8 * EXTENSIONS + 8] = {0};
-	struct weir_headers headers;
+	uint8_t frame[14 + 40 + 8 * EXTENSIONS_MOST + 8] = {0};
+	uint16_t payload_bytes = 8 * extensions + 8;
 
-	(void)state;
 	frame[12] = 0x86;
 	frame[13] = 0xdd;
 	frame[14] = 0x60;
-	frame[14 + 4] = (8 * EXTENSIONS + 8) >> 8;
-	frame[14 + 5] = (8 * EXTENSIONS + 8) & 0xff;
+	frame[14 + 4] = payload_bytes >> 8;
+	frame[14 + 5] = payload_bytes & 0xff;
 	frame[14 + 6] = 60;
-	for (unsigned int i = 0; i < EXTENSIONS; i++)
-		frame[54 + 8 * i] = i + 1 < EXTENSIONS ? 60 : IPPROTO_UDP;
-	headers = parsed(frame, sizeof(frame));
+	for (unsigned int i = 0; i < extensions; i++)
+		frame[54 + 8 * i] = i + 1 < extensions ? 60 : IPPROTO_UDP;
+	frame[54 + 8 * extensions + 1] = 5;
+	return parsed(frame, 54 + payload_bytes);
+}
+
+static void
+eight_ipv6_extension_headers_are_walked_and_more_are_not(void **state)
+{
+	struct weir_headers eight = parsed_behind(8), nine = parsed_behind(9);
+
+	(void)state;
+	assert_int_equal(eight.flags, WEIR_HEADER_OPTIONS);
+	assert_int_equal(eight.tuple.protocol, IPPROTO_UDP);
+	assert_int_equal(eight.tuple.src_port, htons(5));
+	assert_int_equal(eight.l4_offset, 54 + 8 * 8);
+	assert_int_equal(nine.flags, WEIR_HEADER_OPTIONS | WEIR_HEADER_L4_CUT);
+	assert_int_equal(nine.tuple.src_port, 0);
+	assert_int_equal(nine.l4_offset, 0);
+}
+
+static void
+more_ipv6_extension_headers_than_are_walked_make_no_packet_malformed(void **state)
+{
+	struct weir_headers headers = parsed_behind(EXTENSIONS_MOST);
+
+	(void)state;
 	assert_int_equal(headers.network, WEIR_NETWORK_IPV6);
 	assert_int_equal(headers.flags, WEIR_HEADER_OPTIONS | WEIR_HEADER_L4_CUT);
-	assert_int_equal(headers.l3_bytes, 40 + 8 * EXTENSIONS + 8);
+	assert_int_equal(headers.l3_bytes, 40 + 8 * EXTENSIONS_MOST + 8);
 }
 
 static void
@@ -324,6 +349,7 @@ main(void)
 		cmocka_unit_test(an_l4_header_beyond_the_ip_length_is_cut),
 		cmocka_unit_test(ipv6_extension_headers_are_skipped),
 		cmocka_unit_test(behind_the_header_of_a_later_ipv6_fragment_there_is_only_data),
+		cmocka_unit_test(eight_ipv6_extension_headers_are_walked_and_more_are_not),
 		cmocka_unit_test(
 			more_ipv6_extension_headers_than_are_walked_make_no_packet_malformed),
 		cmocka_unit_test(no_bytes_whatever_are_read_outside),

@@ -7,27 +7,23 @@
 #include <string.h>
 #include <unistd.h>
 
-#define TABLE_BYTES 16384
+#define PART_BYTES 8192 /* more than a page, as the kernel gives it at once: some 30 lines */
 
-uint64_t
-weir_dropped_in(const char *table, const char *interface)
+bool
+weir_dropped_in(const char *table, const char *interface, uint64_t *dropped)
 {
 	size_t length = strlen(interface);
 
 	for (const char *line = table; line != NULL && *line != '\0';
 	     line = strchr(line, '\n'), line = line != NULL ? line + 1 : NULL) {
-		uint64_t dropped = 0;
-
 		line += strspn(line, " ");
 		if (strncmp(line, interface, length) != 0 || line[length] != ':')
 			continue;
 		/* eight columns of what was received; then bytes, packets, errs, drop */
-		if (sscanf(line + length + 1,
-			   "%*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %" SCNu64, &dropped) == 1)
-			return dropped;
-		return 0;
+		return sscanf(line + length + 1,
+			      "%*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %*u %" SCNu64, dropped) == 1;
 	}
-	return 0;
+	return false;
 }
 
 void
@@ -49,11 +45,26 @@ weir_dropped_close(struct weir_dropped *dropped)
 uint64_t
 weir_dropped_read(const struct weir_dropped *dropped)
 {
-	char table[TABLE_BYTES];
-	ssize_t length = dropped->fd >= 0 ? pread(dropped->fd, table, sizeof(table) - 1, 0) : -1;
+	char part[PART_BYTES];
+	size_t kept = 0; /* of a line whose end is not read yet */
+	off_t at = 0;
 
-	if (length <= 0)
-		return 0;
-	table[length] = '\0';
-	return weir_dropped_in(table, dropped->interface);
+	for (;;) {
+		ssize_t more = pread(dropped->fd, part + kept, sizeof(part) - 1 - kept, at);
+		uint64_t found;
+		char *end;
+
+		if (more <= 0)
+			return 0;
+		at += more;
+		part[kept + more] = '\0';
+		end = strrchr(part, '\n');
+		if (end == NULL)
+			return 0;
+		*end = '\0';
+		if (weir_dropped_in(part, dropped->interface, &found))
+			return found;
+		kept = strlen(end + 1);
+		memmove(part, end + 1, kept);
+	}
 }

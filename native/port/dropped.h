@@ -4,6 +4,7 @@
 #define WEIR_PORT_DROPPED_H
 
 #include <net/if.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* A file that tells of the interfaces of one network namespace, wherever its reader is. */
@@ -19,7 +20,7 @@ void weir_dropped_close(struct weir_dropped *dropped);
 /* Packets since the interface was made. Takes some microseconds. */
 uint64_t weir_dropped_read(const struct weir_dropped *dropped);
 
-/* tx_dropped of the interface in the text of proc_net_dev(5); 0 if it is not there. */
-uint64_t weir_dropped_in(const char *table, const char *interface);
+/* tx_dropped of the interface in the text of proc_net_dev(5). False: it is not there. */
+bool weir_dropped_in(const char *table, const char *interface, uint64_t *dropped);
 
 #endif

@@ -108,10 +108,12 @@ static int
 open_visited(const struct weir_device *device, const char *path)
 {
 	struct weir_visitor visitor;
-	int opened;
+	int begun = weir_visitor_begin(&visitor, path, CLIENT_PATIENCE_MS), opened;
 
-	if (weir_visitor_begin(&visitor, path, CLIENT_PATIENCE_MS) < 0)
-		return -1;
+	if (begun < 0) {
+		rte_errno = -begun;
+		return begun;
+	}
 	opened = rte_eal_hotplug_add(device->bus, device->name, device->arguments);
 	return weir_visitor_end(&visitor) && opened != 0 ? -ETIMEDOUT : opened;
 }

@@ -2,7 +2,7 @@
 #include "visitor.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -52,11 +52,13 @@ weir_visitor_begin(struct weir_visitor *visitor, const char *path, unsigned int 
 	pthread_condattr_t attributes;
 	int error;
 
+	if (strlen(path) >= sizeof(visitor->address.sun_path))
+		return -ENAMETOOLONG;
 	*visitor = (struct weir_visitor){
 		.address = {.sun_family = AF_UNIX},
 		.patience_ms = patience_ms,
 	};
-	snprintf(visitor->address.sun_path, sizeof(visitor->address.sun_path), "%s", path);
+	strcpy(visitor->address.sun_path, path);
 	pthread_mutex_init(&visitor->lock, NULL);
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);

@@ -20,7 +20,8 @@ struct weir_visitor {
 	bool came;
 };
 
-/* Connects to `path` and closes, once `patience_ms` are over. 0, or a negative errno. */
+/* Connects to `path` and closes, once `patience_ms` are over. 0, or a negative errno: ENAMETOOLONG,
+ * no socket can be there. */
 int weir_visitor_begin(struct weir_visitor *visitor, const char *path, unsigned int patience_ms);
 
 /* It need not come any more. Whether it did. */

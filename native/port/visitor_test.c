@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -64,12 +65,28 @@ who_is_told_in_time_does_not_come(void **state)
 	unlink(here.sun_path);
 }
 
+static void
+a_path_that_no_socket_can_have_is_refused(void **state)
+{
+	char path[sizeof(here.sun_path) + 1];
+	struct weir_visitor visitor;
+
+	(void)state;
+	memset(path, 'x', sizeof(path) - 1);
+	path[sizeof(path) - 1] = '\0';
+	assert_int_equal(weir_visitor_begin(&visitor, path, NEVER_MS), -ENAMETOOLONG);
+	path[sizeof(path) - 2] = '\0';
+	assert_int_equal(weir_visitor_begin(&visitor, path, NEVER_MS), 0);
+	assert_false(weir_visitor_end(&visitor));
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(who_waits_where_nobody_comes_is_visited_once_its_patience_is_over),
 		cmocka_unit_test(who_is_told_in_time_does_not_come),
+		cmocka_unit_test(a_path_that_no_socket_can_have_is_refused),
 	};
 	int failed;
 

@@ -7,6 +7,7 @@
 #include <rte_malloc.h>
 
 #include "packet/flow_table.h"
+#include "packet/ledger.h"
 
 static_assert(WEIR_IPV6_NUMBER_NONE == WEIR_FLOW_NONE, "the index's numbers are those given out");
 
@@ -19,7 +20,8 @@ struct held {
 struct weir_ipv6_numbers {
 	struct weir_flow_table *index; /* of `held`, by address */
 	struct held *held;
-	uint32_t capacity, used;
+	uint64_t used; /* also read by the control thread */
+	uint32_t capacity;
 	uint32_t high;	     /* from here on none was ever used */
 	uint32_t first_free; /* below `high` */
 };
@@ -98,7 +100,7 @@ weir_ipv6_number_hold(struct weir_ipv6_numbers *numbers, const uint8_t address[1
 			give(numbers, number);
 			return WEIR_IPV6_NUMBER_NONE;
 		}
-		numbers->used++;
+		weir_count(&numbers->used, 1);
 	}
 	numbers->held[number].holders++;
 	return number;
@@ -111,7 +113,7 @@ weir_ipv6_number_let_go(struct weir_ipv6_numbers *numbers, uint32_t number)
 		return;
 	weir_flow_table_take(numbers->index, number);
 	give(numbers, number);
-	numbers->used--;
+	weir_count(&numbers->used, -(uint64_t)1);
 }
 
 const uint8_t *
@@ -120,8 +122,8 @@ weir_ipv6_number_address(const struct weir_ipv6_numbers *numbers, uint32_t numbe
 	return numbers->held[number].address;
 }
 
-uint32_t
+uint64_t
 weir_ipv6_numbers_used(const struct weir_ipv6_numbers *numbers)
 {
-	return numbers->used;
+	return weir_counted(&numbers->used);
 }

@@ -2,7 +2,7 @@
 /*
  * Numbers in the place of IPv6 addresses, for tables whose keys have room for an IPv4 address: two
  * addresses are the same if their numbers are. A number is an address's from the first that holds
- * it to the last that lets it go. For one thread.
+ * it to the last that lets it go. For one thread, but for how many are held.
  */
 #ifndef WEIR_TOOLKIT_IPV6_NUMBERS_H
 #define WEIR_TOOLKIT_IPV6_NUMBERS_H
@@ -26,7 +26,7 @@ void weir_ipv6_number_let_go(struct weir_ipv6_numbers *numbers, uint32_t number)
 
 /* The 16 bytes of the address of a number that is held. */
 const uint8_t *weir_ipv6_number_address(const struct weir_ipv6_numbers *numbers, uint32_t number);
-/* How many addresses are held. */
-uint32_t weir_ipv6_numbers_used(const struct weir_ipv6_numbers *numbers);
+/* How many addresses are held; from any thread. */
+uint64_t weir_ipv6_numbers_used(const struct weir_ipv6_numbers *numbers);
 
 #endif

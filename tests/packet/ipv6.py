@@ -22,10 +22,9 @@ class Packet6:
 
     def _walk(self) -> bool:
         """Over the extension headers; False: one is cut, or there are more than are walked."""
-        for _ in range(EXTENSIONS_MAX):
-            if self.protocol not in (HOP_BY_HOP, ROUTING, FRAGMENT, OPTIONS):
-                return True
-            if self.l4 + 8 > self.end:
+        walked = 0
+        while self.protocol in (HOP_BY_HOP, ROUTING, FRAGMENT, OPTIONS):
+            if walked == EXTENSIONS_MAX or self.l4 + 8 > self.end:
                 return False
             size = 8 if self.protocol == FRAGMENT else 8 * (1 + self.frame[self.l4 + 1])
             if self.l4 + size > self.end:
@@ -35,7 +34,8 @@ class Packet6:
             self.protocol, self.l4 = self.frame[self.l4], self.l4 + size
             if self.is_later_fragment:
                 return True
-        return False
+            walked += 1
+        return True
 
     def _read_fragment(self) -> None:
         fragment = self.word(self.l4 + 2)

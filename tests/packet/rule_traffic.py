@@ -25,6 +25,7 @@ from scapy.packet import Packet as ScapyPacket
 from scapy.packet import Raw
 
 from .frames import Sent, cut, framed
+from .ipv6 import EXTENSIONS_MAX
 from .replay import Direction
 
 INSIDE, OUTSIDE = "10.0.0.1", "192.0.2.1"
@@ -143,6 +144,11 @@ def hand_made_ipv6() -> Iterator[Sent]:
     for extension in (IPv6ExtHdrHopByHop(), IPv6ExtHdrDestOpt()):
         yield "outbound", framed(there / extension / UDP(sport=4000, dport=53))
         yield "outbound", framed(there / extension / extension / TCP(sport=4009, dport=80, flags="S"))
+    for extensions in (EXTENSIONS_MAX, EXTENSIONS_MAX + 1):
+        carried: ScapyPacket = TCP(sport=4010, dport=80, flags="S")
+        for _ in range(extensions):
+            carried = IPv6ExtHdrDestOpt() / carried
+        yield "outbound", framed(there / carried)
     for protocol in (47, 50, 1, 59):
         yield "outbound", framed(IPv6(src=INSIDE6, dst=OUTSIDE6, nh=protocol) / Raw(b"payload of 20 bytes."))
         yield "inbound", framed(IPv6(src=OUTSIDE6, dst=INSIDE6, nh=protocol) / Raw(b"payload of 20 bytes."))

@@ -59,7 +59,7 @@ create(struct dpi_charges *charges, const struct dpi_charge_key *key)
 }
 
 uint32_t
-dpi_charges_join(struct dpi_charges *charges, const struct dpi_charge_key *key, uint32_t now_s)
+dpi_charges_join(struct dpi_charges *charges, const struct dpi_charge_key *key, uint32_t now)
 {
 	const void *keys[] = {key};
 	uint32_t place;
@@ -70,7 +70,7 @@ dpi_charges_join(struct dpi_charges *charges, const struct dpi_charge_key *key, 
 	if (place == DPI_CHARGE_NONE)
 		return DPI_CHARGE_NONE;
 	charges->places[place].flows++;
-	charges->places[place].active_s = now_s;
+	charges->places[place].active_at = now;
 	return place;
 }
 
@@ -104,7 +104,7 @@ forget(struct dpi_charges *charges, uint32_t place)
 }
 
 void
-dpi_charges_sweep(struct dpi_charges *charges, uint32_t count, uint32_t now_s, uint32_t timeout_s)
+dpi_charges_sweep(struct dpi_charges *charges, uint32_t count, uint32_t now, uint32_t timeout)
 {
 	for (uint32_t i = 0; i < RTE_MIN(count, charges->capacity); i++) {
 		uint32_t place = charges->sweep_at;
@@ -115,8 +115,8 @@ dpi_charges_sweep(struct dpi_charges *charges, uint32_t count, uint32_t now_s, u
 			continue;
 		if (charge->flows > 0 || charge->counter.packets != charge->swept_packets) {
 			charge->swept_packets = charge->counter.packets;
-			charge->active_s = now_s;
-		} else if (now_s - charge->active_s >= timeout_s) {
+			charge->active_at = now;
+		} else if (now - charge->active_at > timeout) {
 			forget(charges, place);
 		}
 	}

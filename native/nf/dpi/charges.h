@@ -31,7 +31,7 @@ struct dpi_charge {
 	uint64_t swept_packets; /* the counter at the last sweep */
 	uint32_t flows;		/* that count in this place */
 	uint32_t changes;	/* of the key: a sequence lock; odd while the place is free */
-	uint32_t active_s;	/* when a sweep last saw a flow or a packet */
+	uint32_t active_at;	/* when a sweep last saw a flow or a packet, as `now` */
 	uint32_t next_free;
 	uint64_t zero;
 };
@@ -51,9 +51,11 @@ struct dpi_charges {
 bool dpi_charges_init(struct dpi_charges *charges, uint32_t capacity);
 void dpi_charges_fini(struct dpi_charges *charges);
 
+/* Times, `now` and `timeout`, are of weir_session_time(). */
+
 /* A flow begins to count under `key`: its place, or DPI_CHARGE_NONE if all are taken. */
 uint32_t dpi_charges_join(struct dpi_charges *charges, const struct dpi_charge_key *key,
-			  uint32_t now_s);
+			  uint32_t now);
 /* A flow no longer counts in that place. */
 void dpi_charges_leave(struct dpi_charges *charges, uint32_t place);
 
@@ -61,9 +63,9 @@ void dpi_charges_leave(struct dpi_charges *charges, uint32_t place);
 void dpi_charges_add(struct dpi_charges *charges, uint32_t place,
 		     const struct weir_counter *counted);
 
-/* Looks at `count` places: those without flows that were idle for `timeout_s` are forgotten. */
-void dpi_charges_sweep(struct dpi_charges *charges, uint32_t count, uint32_t now_s,
-		       uint32_t timeout_s);
+/* Looks at `count` places: those without flows that were idle for longer than `timeout` are
+ * forgotten. */
+void dpi_charges_sweep(struct dpi_charges *charges, uint32_t count, uint32_t now, uint32_t timeout);
 
 /* From any thread: copies the place's key and counter. False: the place is free. */
 bool dpi_charges_read(const struct dpi_charges *charges, uint32_t place, struct dpi_charge_key *key,

@@ -61,6 +61,40 @@ test_idle_flows_end_and_others_stay(void **state)
 	assert_int_equal(dpi_figure("flows"), 0);
 }
 
+/* Sweeps at that time. */
+static void
+sweep_at(double seconds)
+{
+	now_s = seconds;
+	dpi_sweep();
+}
+
+static void
+test_nothing_ends_before_it_was_idle_for_its_timeout(void **state)
+{
+	(void)state;
+	START("", {"tcp_timeout_s", "1"}, {"charge_timeout_s", "1"}, {"applications", "false"});
+	now_s = 1000.999;
+	PASSES(dpi_say(4000, 1, "a"));
+	sweep_at(1000.999);
+	sweep_at(1001.998);
+	assert_int_equal(dpi_figure("flows"), 1);
+	sweep_at(1002.01);
+	assert_int_equal(dpi_figure("flows"), 0);
+	sweep_at(1002.997);
+	assert_int_equal(dpi_figure("charges"), 1); /* it had a flow until 1001.998 */
+	sweep_at(1003.02);
+	assert_int_equal(dpi_figure("charges"), 0);
+
+	START("7 label /word/\n", {"inspection_timeout_s", "1"});
+	now_s = 1000.999;
+	PASSES(dpi_say(4000, 1, "word"));
+	sweep_at(1001.998);
+	assert_int_equal(dpi_figure("inspections"), 1);
+	sweep_at(1002.01);
+	assert_int_equal(dpi_figure("inspections"), 0);
+}
+
 static void
 test_counters_of_idle_subscribers_are_forgotten_but_not_lost(void **state)
 {
@@ -118,6 +152,7 @@ main(void)
 		cmocka_unit_test(test_a_flow_that_ends_without_a_verdict_is_charged_too),
 		cmocka_unit_test(test_a_flow_that_stops_talking_gets_the_verdict_known_so_far),
 		cmocka_unit_test(test_idle_flows_end_and_others_stay),
+		cmocka_unit_test(test_nothing_ends_before_it_was_idle_for_its_timeout),
 		cmocka_unit_test(test_counters_of_idle_subscribers_are_forgotten_but_not_lost),
 		cmocka_unit_test(
 			test_a_closed_connection_is_forgotten_soon_and_its_ports_may_begin_anew),

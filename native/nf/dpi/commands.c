@@ -105,7 +105,8 @@ const struct weir_command dpi_commands[2] = {
 	},
 	{
 		.name = "flush",
-		.help = "Ends all flows that have no packets in the next 2 seconds.",
+		.help = "Ends all flows that have no packets while the sweep goes round the "
+			"table twice: 2 seconds of a large table, milliseconds of a small one.",
 		.prepare = weir_command_prepares_nothing,
 		.commit = flush_commit,
 	},

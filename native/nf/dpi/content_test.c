@@ -40,6 +40,16 @@ test_what_was_sent_twice_is_scanned_once(void **state)
 }
 
 static void
+test_what_is_half_of_all_sequence_numbers_behind_was_sent_before(void **state)
+{
+	(void)state;
+	START("7 drop /abcdef/\n");
+	PASSES(dpi_say(4000, 1, "abc"));
+	PASSES(dpi_say(4000, 4 + (1U << 31), "abcdef"));
+	DROPPED("content_rule", dpi_say(4000, 4, "def"));
+}
+
+static void
 test_a_hole_in_the_stream_begins_a_new_text(void **state)
 {
 	(void)state;
@@ -170,6 +180,7 @@ main(void)
 		cmocka_unit_test(test_a_flow_is_dropped_from_the_packet_with_the_content_on),
 		cmocka_unit_test(test_content_is_found_over_the_bounds_of_segments),
 		cmocka_unit_test(test_what_was_sent_twice_is_scanned_once),
+		cmocka_unit_test(test_what_is_half_of_all_sequence_numbers_behind_was_sent_before),
 		cmocka_unit_test(test_a_hole_in_the_stream_begins_a_new_text),
 		cmocka_unit_test(test_each_datagram_is_a_text_of_its_own),
 		cmocka_unit_test(test_of_two_rules_the_one_before_in_the_file_goes),

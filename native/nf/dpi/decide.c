@@ -56,11 +56,11 @@ inspect(struct dpi *dpi, const struct weir_batch *batch, uint16_t index, struct 
 	struct weir_action *action)
 {
 	const struct weir_headers *headers = &batch->headers[index];
-	uint32_t now_s = batch->now_tsc / dpi->tsc_hz;
+	uint32_t now = weir_session_time(batch->now_tsc);
 	bool known = (flow->flags & DPI_FLOW_RULED) != 0 ||
 		     (dpi->rules->content == NULL && !dpi->inspections.recognise);
 
-	flow->active_s = now_s;
+	flow->active_at = now;
 	if (!known && has_content(headers)) {
 		if (flow->inspection == DPI_INSPECTION_NONE)
 			flow->inspection = dpi_inspection_begin(&dpi->inspections);
@@ -68,14 +68,14 @@ inspect(struct dpi *dpi, const struct weir_batch *batch, uint16_t index, struct 
 			weir_action_drop_once(action, DPI_DROP_INSPECTIONS_FULL);
 			return;
 		}
-		dpi->inspections.places[flow->inspection].active_s = now_s;
+		dpi->inspections.places[flow->inspection].active_at = now;
 		known = dpi_inspect(&dpi->inspections, flow->inspection, &dpi->matching,
 				    batch->packet[index], headers, batch->direction,
 				    batch->now_tsc / (dpi->tsc_hz / 1000));
 	}
 	if (!known)
 		pass_open(flow, batch->packet[index], action);
-	else if (!dpi_verdict(dpi, flow, now_s))
+	else if (!dpi_verdict(dpi, flow, now))
 		weir_action_drop_once(action, DPI_DROP_CHARGES_FULL);
 	else
 		follow(dpi, flow, action);
@@ -88,8 +88,16 @@ has_key(const struct weir_headers *headers)
 	       (headers->flags & (WEIR_HEADER_LATER_FRAGMENT | WEIR_HEADER_L4_CUT)) == 0;
 }
 
-/* What is remembered of a first fragment: the number of its flow, or this and why it has none. */
+/* What is remembered of a first fragment: the number of its flow, or, where that has no verdict,
+ * this and why the fragment was dropped. */
 #define DROPPED (1UL << 32)
+
+static void
+remember(const struct dpi *dpi, const struct weir_batch *batch, uint16_t index, uint64_t number)
+{
+	weir_fragments_remember(dpi->fragments, batch->packet[index], &batch->headers[index],
+				batch->now_tsc, number);
+}
 
 /* A later fragment gets the verdict of its first one's flow; its payload is not inspected. */
 static void
@@ -201,17 +209,16 @@ flow_of(struct dpi *dpi, const struct weir_batch *batch, uint16_t index,
 {
 	const struct weir_headers *headers = &batch->headers[index];
 	const uint8_t opens = headers->tcp_flags & (RTE_TCP_SYN_FLAG | RTE_TCP_ACK_FLAG);
-	uint32_t now_s = batch->now_tsc / dpi->tsc_hz;
+	uint32_t now = weir_session_time(batch->now_tsc);
 
 	if (flow != NULL && opens == RTE_TCP_SYN_FLAG && dpi_flow_is_closed(flow)) {
 		dpi_flow_end(dpi, flow, batch->cache);
 		flow = NULL;
 	}
 	if (flow == NULL)
-		return dpi_flow_begin(dpi, key, rule != NULL ? *rule : classify_one(dpi, key),
-				      now_s);
+		return dpi_flow_begin(dpi, key, rule != NULL ? *rule : classify_one(dpi, key), now);
 	if ((flow->flags & DPI_FLOW_DECIDED) == 0 && flow->epoch != dpi->matching.epoch)
-		dpi_verdict_review(dpi, flow, classify_one(dpi, key), now_s, batch->cache);
+		dpi_verdict_review(dpi, flow, classify_one(dpi, key), now, batch->cache);
 	return flow;
 }
 
@@ -230,8 +237,7 @@ decide_one(struct dpi *dpi, const struct weir_batch *batch, uint16_t index,
 	if (unlikely(flow == NULL)) {
 		weir_action_drop_once(action, DPI_DROP_FLOWS_FULL);
 		if ((headers->flags & WEIR_HEADER_FRAGMENT) != 0)
-			weir_fragments_remember(dpi->fragments, batch->packet[index], headers,
-						batch->now_tsc, DROPPED + DPI_DROP_FLOWS_FULL);
+			remember(dpi, batch, index, DROPPED + DPI_DROP_FLOWS_FULL);
 		return;
 	}
 	if (likely((flow->flags & DPI_FLOW_DECIDED) != 0))
@@ -243,8 +249,12 @@ decide_one(struct dpi *dpi, const struct weir_batch *batch, uint16_t index,
 		action->once = true;
 	}
 	if (unlikely((headers->flags & WEIR_HEADER_FRAGMENT) != 0)) {
-		weir_fragments_remember(dpi->fragments, batch->packet[index], headers,
-					batch->now_tsc, flow - dpi->flows);
+		bool decided = (flow->flags & DPI_FLOW_DECIDED) != 0;
+
+		remember(dpi, batch, index,
+			 decided || action->verdict == WEIR_FORWARD
+				 ? (uint64_t)(flow - dpi->flows)
+				 : DROPPED + action->drop_reason);
 		action->once = true;
 	}
 }

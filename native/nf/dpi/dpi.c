@@ -13,10 +13,11 @@
  * packets are counted for subscriber, rule and application, and dropped if the rule says so.
  *
  * Limits: IPv4, IPv6 is dropped, or passes unseen (`ipv6`); VLANs are not distinguished; later
- * fragments follow their first one unscanned and are dropped before it; TCP segments behind a hole
- * begin a new text, and so does whatever comes when rules change; expressions that end in $ match
- * no text, since it has no known end. nDPI allocates memory of its own for what it dissects.
- * Example: {"nf": "dpi", "options": {"rules_file": "/etc/weir/dpi.rules"}}
+ * fragments follow their first one unscanned, for which those wait that come before it; TCP
+ * segments behind a hole begin a new text, and so does whatever comes when rules change;
+ * expressions that end in $ match no text, since it has no known end. nDPI allocates memory of its
+ * own for what it dissects. Example: {"nf": "dpi", "options": {"rules_file":
+ * "/etc/weir/dpi.rules"}}
  */
 #include "dpi.h"
 
@@ -143,6 +144,11 @@ init(void *state, const char *where, struct weir_error *error)
 	struct dpi *dpi = state;
 
 	dpi->tsc_hz = rte_get_tsc_hz();
+	dpi->timeouts.tcp = weir_session_time_of_s(dpi->tcp_timeout_s);
+	dpi->timeouts.udp = weir_session_time_of_s(dpi->udp_timeout_s);
+	dpi->timeouts.closed = weir_session_time_of_s(dpi->closed_timeout_s);
+	dpi->timeouts.inspection = weir_session_time_of_s(dpi->inspection_timeout_s);
+	dpi->timeouts.charge = weir_session_time_of_s(dpi->charge_timeout_s);
 	if (init_inspection(dpi, where, error) < 0)
 		return -1;
 	if (dpi_flows_init(dpi, where, error) < 0)

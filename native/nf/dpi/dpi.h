@@ -7,6 +7,7 @@
 #include "engine/flow_cache.h"
 #include "engine/nf.h"
 #include "toolkit/held_fragments.h"
+#include "toolkit/session_timeouts.h"
 #include "inspections.h"
 #include "rules.h"
 
@@ -57,7 +58,7 @@ struct dpi_flow {
 	/* What the sweep needs, and the first packets. */
 	struct weir_counter open; /* before the verdict */
 	uint64_t swept_packets;
-	uint32_t active_s;
+	uint32_t active_at; /* in weir_session_time(): the last packet, as far as is known */
 	uint32_t next_free;
 	uint16_t protocol, application; /* of nDPI */
 	uint8_t zero_behind[28];
@@ -75,6 +76,9 @@ struct dpi {
 	uint32_t sweep_at;
 	uint64_t flush_left; /* places that the sweep is to empty where no packet comes */
 	unsigned int ipv6;   /* enum weir_unknown_ipv6 */
+	struct {
+		uint32_t tcp, udp, closed, inspection, charge; /* in weir_session_time() */
+	} timeouts;
 	struct dpi_charges charges;
 	struct dpi_inspections inspections;
 	struct weir_fragments *fragments;
@@ -104,9 +108,9 @@ void dpi_flows_fini(struct dpi *dpi);
 /* The flow under `key`, or NULL. */
 struct dpi_flow *dpi_flow_find(struct dpi *dpi, const struct weir_tuple *key);
 /* A new one without a verdict, with the L3/L4 rule of that index, or DPI_RULE_NONE. NULL:
- * the table is full. */
+ * the table is full. `now`, here and below: weir_session_time(). */
 struct dpi_flow *dpi_flow_begin(struct dpi *dpi, const struct weir_tuple *key, uint32_t rule,
-				uint32_t now_s);
+				uint32_t now);
 void dpi_flow_end(struct dpi *dpi, struct dpi_flow *flow, struct weir_flow_cache *cache);
 /* Ends flows that were idle too long, and classifies those that have a verdict by newer rules; a
  * part of the table a call, all of it in 1,000. */
@@ -118,10 +122,10 @@ void dpi_flows_sweep(struct dpi *dpi, uint64_t now_tsc, struct weir_flow_cache *
 void dpi_verdict_by_tuple(const struct dpi *dpi, struct dpi_flow *flow, uint32_t rule);
 /* Gives the flow its verdict, by what was noted and by its inspection, which ends. False: there is
  * no room for its charge, and it has none. */
-bool dpi_verdict(struct dpi *dpi, struct dpi_flow *flow, uint32_t now_s);
+bool dpi_verdict(struct dpi *dpi, struct dpi_flow *flow, uint32_t now);
 /* The rules were replaced: `rule` is the L3/L4 rule that the flow matches now. A verdict that may
  * change is withdrawn, with the fast path's entries that rest on it. */
-void dpi_verdict_review(struct dpi *dpi, struct dpi_flow *flow, uint32_t rule, uint32_t now_s,
+void dpi_verdict_review(struct dpi *dpi, struct dpi_flow *flow, uint32_t rule, uint32_t now,
 			struct weir_flow_cache *cache);
 
 /* decide.c */

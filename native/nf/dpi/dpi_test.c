@@ -69,6 +69,42 @@ test_later_fragments_follow_their_first_one(void **state)
 	assert_int_equal(dpi_charged(SUBSCRIBER, "0", NULL).packets, 2);
 }
 
+/* The first and a later fragment of the subscriber's datagram of that port: what becomes of each.
+ */
+static void
+assert_fragments(uint16_t port, const char *first, const char *second)
+{
+	struct weir_test_ipv4 what = {
+		.src = SUBSCRIBER,
+		.dst = SERVER,
+		.src_port = port,
+		.dst_port = 9,
+		.payload = "any data",
+		.payload_bytes = 8,
+		.identification = port,
+		.more_fragments = true,
+	};
+
+	assert_string_equal(dpi_pass(WEIR_OUTBOUND, &what), first);
+	what.fragment_offset_bytes = 16;
+	assert_string_equal(dpi_pass(WEIR_OUTBOUND, &what), second);
+}
+
+static void
+test_later_fragments_of_a_first_one_that_found_a_table_full_are_dropped_as_it_is(void **state)
+{
+	(void)state;
+	START("7 drop /bad/\n", {"inspections_max", "1"});
+	assert_fragments(4000, "forwarded", "forwarded");
+	assert_fragments(4001, "inspections_full", "inspections_full");
+	START("1 permit flow tcp any any\n2 permit flow udp any any\n", {"charges_max", "1"});
+	PASSES(dpi_say(4000, 1, "x"));
+	assert_fragments(4001, "charges_full", "charges_full");
+	START("", {"flows_max", "1"});
+	assert_fragments(4000, "forwarded", "forwarded");
+	assert_fragments(4001, "flows_full", "flows_full");
+}
+
 static const char *
 pass_frame(const void *frame, size_t bytes)
 {
@@ -168,6 +204,8 @@ main(void)
 		cmocka_unit_test(test_rules_of_addresses_see_a_flow_from_the_inside),
 		cmocka_unit_test(test_a_label_by_addresses_stays_unless_content_says_more),
 		cmocka_unit_test(test_later_fragments_follow_their_first_one),
+		cmocka_unit_test(
+			test_later_fragments_of_a_first_one_that_found_a_table_full_are_dropped_as_it_is),
 		cmocka_unit_test(
 			test_ipv6_passes_only_if_the_option_says_so_arp_always_and_nonsense_never),
 		cmocka_unit_test(test_only_a_verdict_may_be_remembered),

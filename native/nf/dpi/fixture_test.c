@@ -7,7 +7,7 @@
 #include "testing/report.h"
 
 void *dpi;
-uint64_t now_s;
+double now_s;
 
 int
 dpi_stop(void **state)
@@ -116,12 +116,18 @@ dpi_datagram(uint16_t port, uint16_t server_port, const void *bytes, size_t size
 }
 
 void
+dpi_sweep(void)
+{
+	for (unsigned int i = 0; i < 1100; i++)
+		weir_nf_dpi.tick(dpi, now_s * rte_get_tsc_hz(), NULL);
+}
+
+void
 dpi_wait_s(unsigned int seconds)
 {
 	for (unsigned int i = 0; i < seconds; i++) {
 		now_s++;
-		for (unsigned int j = 0; j < 1100; j++)
-			weir_nf_dpi.tick(dpi, now_s * rte_get_tsc_hz(), NULL);
+		dpi_sweep();
 	}
 }
 

@@ -25,7 +25,7 @@ extern const struct weir_nf weir_nf_dpi;
 #define RST RTE_TCP_RST_FLAG
 
 extern void *dpi;
-extern uint64_t now_s;
+extern double now_s;
 
 /* A new one: its rules, and up to four options more, {"name", "text"} each. */
 #define START(rules, ...)                                                                          \
@@ -49,7 +49,9 @@ const char *dpi_tcp(enum weir_direction direction, uint16_t port, uint8_t flags)
 /* One datagram of the subscriber's to the server's port. */
 const char *dpi_datagram(uint16_t port, uint16_t server_port, const void *bytes, size_t size);
 
-/* Time passes, and everything is swept. */
+/* Everything is swept now. */
+void dpi_sweep(void);
+/* Time passes, and everything is swept each second. */
 void dpi_wait_s(unsigned int seconds);
 
 /* What was counted for a subscriber under a rule ("1001", "0": none) and an application ("HTTP");

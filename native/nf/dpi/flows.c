@@ -48,7 +48,7 @@ dpi_flow_find(struct dpi *dpi, const struct weir_tuple *key)
 }
 
 struct dpi_flow *
-dpi_flow_begin(struct dpi *dpi, const struct weir_tuple *key, uint32_t rule, uint32_t now_s)
+dpi_flow_begin(struct dpi *dpi, const struct weir_tuple *key, uint32_t rule, uint32_t now)
 {
 	uint32_t number = dpi->first_free;
 	struct dpi_flow *flow;
@@ -67,7 +67,7 @@ dpi_flow_begin(struct dpi *dpi, const struct weir_tuple *key, uint32_t rule, uin
 	}
 	flow->charge = DPI_CHARGE_NONE;
 	flow->inspection = DPI_INSPECTION_NONE;
-	flow->active_s = now_s;
+	flow->active_at = now;
 	weir_count(&dpi->flow_count, 1);
 	dpi_verdict_by_tuple(dpi, flow, rule);
 	return flow;
@@ -80,7 +80,7 @@ dpi_flow_end(struct dpi *dpi, struct dpi_flow *flow, struct weir_flow_cache *cac
 
 	/* Its packets are charged even if its verdict never came. */
 	if ((flow->flags & DPI_FLOW_DECIDED) == 0 && flow->open.packets > 0 &&
-	    !dpi_verdict(dpi, flow, flow->active_s))
+	    !dpi_verdict(dpi, flow, flow->active_at))
 		dpi_charges_add(&dpi->charges, DPI_CHARGE_NONE, &flow->open);
 	if (flow->inspection != DPI_INSPECTION_NONE)
 		dpi_inspection_end(&dpi->inspections, flow->inspection);
@@ -95,38 +95,38 @@ dpi_flow_end(struct dpi *dpi, struct dpi_flow *flow, struct weir_flow_cache *cac
 }
 
 static uint32_t
-timeout_s(const struct dpi *dpi, const struct dpi_flow *flow)
+timeout_of(const struct dpi *dpi, const struct dpi_flow *flow)
 {
 	if (flow->key.protocol != IPPROTO_TCP)
-		return dpi->udp_timeout_s;
-	return dpi_flow_is_closed(flow) ? dpi->closed_timeout_s : dpi->tcp_timeout_s;
+		return dpi->timeouts.udp;
+	return dpi_flow_is_closed(flow) ? dpi->timeouts.closed : dpi->timeouts.tcp;
 }
 
 /* Whether packets came after the verdict since the last call. */
 static bool
-has_moved(struct dpi_flow *flow, uint32_t now_s)
+has_moved(struct dpi_flow *flow, uint32_t now)
 {
 	if (flow->counter.packets == flow->swept_packets)
 		return false;
 	flow->swept_packets = flow->counter.packets;
-	flow->active_s = now_s;
+	flow->active_at = now;
 	return true;
 }
 
 static void
-look_at(struct dpi *dpi, struct dpi_flow *flow, bool flushes, uint32_t now_s,
+look_at(struct dpi *dpi, struct dpi_flow *flow, bool flushes, uint32_t now,
 	struct weir_flow_cache *cache)
 {
-	if (has_moved(flow, now_s))
+	if (has_moved(flow, now))
 		return;
-	if (flushes || now_s - flow->active_s >= timeout_s(dpi, flow)) {
+	if (flushes || now - flow->active_at > timeout_of(dpi, flow)) {
 		weir_flow_cache_flush_for(cache, &flow->invalidation);
-		if (!has_moved(flow, now_s))
+		if (!has_moved(flow, now))
 			dpi_flow_end(dpi, flow, cache);
 	} else if (flow->inspection != DPI_INSPECTION_NONE &&
-		   now_s - dpi->inspections.places[flow->inspection].active_s >=
-			   dpi->inspection_timeout_s) {
-		dpi_verdict(dpi, flow, now_s);
+		   now - dpi->inspections.places[flow->inspection].active_at >
+			   dpi->timeouts.inspection) {
+		dpi_verdict(dpi, flow, now);
 	}
 }
 
@@ -138,20 +138,20 @@ struct review {
 };
 
 static void
-review_all(struct dpi *dpi, struct review *review, uint32_t now_s, struct weir_flow_cache *cache)
+review_all(struct dpi *dpi, struct review *review, uint32_t now, struct weir_flow_cache *cache)
 {
 	uint32_t found[WEIR_CLASSIFIER_BULK];
 
 	dpi_rules_classify(dpi->rules, review->tuples, found, review->count);
 	for (unsigned int i = 0; i < review->count; i++)
-		dpi_verdict_review(dpi, review->flows[i], found[i], now_s, cache);
+		dpi_verdict_review(dpi, review->flows[i], found[i], now, cache);
 	review->count = 0;
 }
 
 void
 dpi_flows_sweep(struct dpi *dpi, uint64_t now_tsc, struct weir_flow_cache *cache)
 {
-	uint32_t now_s = now_tsc / dpi->tsc_hz;
+	uint32_t now = weir_session_time(now_tsc);
 	uint32_t capacity = dpi->flows_max;
 	uint32_t count =
 		RTE_MIN(capacity, RTE_MAX(capacity / SWEEP_CALLS + 1, (uint32_t)SWEEP_MIN));
@@ -165,16 +165,16 @@ dpi_flows_sweep(struct dpi *dpi, uint64_t now_tsc, struct weir_flow_cache *cache
 		dpi->sweep_at = dpi->sweep_at + 1 < capacity ? dpi->sweep_at + 1 : 0;
 		if (flow->key.zero[1] != DPI_KEY_IN_USE)
 			continue;
-		look_at(dpi, flow, flushes, now_s, cache);
+		look_at(dpi, flow, flushes, now, cache);
 		if (flow->key.zero[1] != DPI_KEY_IN_USE || flow->epoch == dpi->matching.epoch)
 			continue;
 		review.flows[review.count] = flow;
 		review.tuples[review.count++] = flow->key;
 		if (review.count == WEIR_CLASSIFIER_BULK)
-			review_all(dpi, &review, now_s, cache);
+			review_all(dpi, &review, now, cache);
 	}
-	review_all(dpi, &review, now_s, cache);
+	review_all(dpi, &review, now, cache);
 	dpi_charges_sweep(&dpi->charges,
 			  RTE_MAX(dpi->charges.capacity / SWEEP_CALLS + 1, (uint32_t)SWEEP_MIN),
-			  now_s, dpi->charge_timeout_s);
+			  now, dpi->timeouts.charge);
 }

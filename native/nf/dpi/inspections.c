@@ -170,14 +170,14 @@ known_bytes(struct dpi_inspection *inspection, hs_stream_t *stream, const struct
 	    enum weir_direction direction, uint32_t bytes)
 {
 	uint32_t seq = rte_be_to_cpu_32(tcp->sent_seq) + ((tcp->tcp_flags & RTE_TCP_SYN_FLAG) != 0);
-	int32_t ahead = (int32_t)(seq - inspection->next_seq[direction]);
+	uint32_t behind = inspection->next_seq[direction] - seq; /* or ahead: from 2^31 + 1 on */
 	uint32_t known = 0;
 
-	if (!inspection->begun[direction] || ahead > 0) {
+	if (!inspection->begun[direction] || behind > 1U << 31) {
 		inspection->begun[direction] = true;
 		reset(stream);
 	} else {
-		known = RTE_MIN((uint32_t)-ahead, bytes);
+		known = RTE_MIN(behind, bytes);
 	}
 	if (known < bytes)
 		inspection->next_seq[direction] = seq + bytes;

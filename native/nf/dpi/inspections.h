@@ -22,7 +22,7 @@ struct dpi_inspection {
 	uint32_t label; /* that only labels: the same */
 	uint32_t epoch; /* of the rules that it is matched with */
 	uint32_t next_seq[2];
-	uint32_t active_s;
+	uint32_t active_at;	/* in weir_session_time() */
 	uint32_t payload_bytes; /* scanned */
 	uint16_t packets;	/* with payload */
 	bool begun[2];		/* next_seq is known */

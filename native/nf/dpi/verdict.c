@@ -50,7 +50,7 @@ take_findings(struct dpi *dpi, struct dpi_flow *flow)
 }
 
 bool
-dpi_verdict(struct dpi *dpi, struct dpi_flow *flow, uint32_t now_s)
+dpi_verdict(struct dpi *dpi, struct dpi_flow *flow, uint32_t now)
 {
 	struct dpi_charge_key key = {.subscriber = flow->key.src_ip};
 
@@ -58,7 +58,7 @@ dpi_verdict(struct dpi *dpi, struct dpi_flow *flow, uint32_t now_s)
 	key.rule_id = flow->rule_id;
 	key.protocol = flow->protocol;
 	key.application = flow->application;
-	flow->charge = dpi_charges_join(&dpi->charges, &key, now_s);
+	flow->charge = dpi_charges_join(&dpi->charges, &key, now);
 	if (flow->charge == DPI_CHARGE_NONE)
 		return false;
 	if (flow->inspection != DPI_INSPECTION_NONE)
@@ -71,7 +71,7 @@ dpi_verdict(struct dpi *dpi, struct dpi_flow *flow, uint32_t now_s)
 }
 
 void
-dpi_verdict_review(struct dpi *dpi, struct dpi_flow *flow, uint32_t rule, uint32_t now_s,
+dpi_verdict_review(struct dpi *dpi, struct dpi_flow *flow, uint32_t rule, uint32_t now,
 		   struct weir_flow_cache *cache)
 {
 	const struct dpi_rules *rules = dpi->rules;
@@ -98,5 +98,5 @@ dpi_verdict_review(struct dpi *dpi, struct dpi_flow *flow, uint32_t rule, uint32
 	dpi_verdict_by_tuple(dpi, flow, rule);
 	/* One that was inspected in vain only changes its label. */
 	if (tuple_decides || (!was_ruled && !by_inspection))
-		dpi_verdict(dpi, flow, now_s);
+		dpi_verdict(dpi, flow, now);
 }

@@ -169,6 +169,8 @@ void
 firewall_session_follow_tcp(struct session *session, bool from_beginner, uint8_t tcp_flags,
 			    uint32_t now)
 {
+	if ((session->flags & SESSION_CLOSED) == SESSION_CLOSED)
+		return;
 	if ((tcp_flags & RTE_TCP_RST_FLAG) != 0) {
 		session->flags |= SESSION_RESET;
 		/* This segment is counted after it is decided on, and is no sign of life. */

@@ -130,6 +130,28 @@ a_connection_that_both_sides_closed_ends_whatever_still_comes(void **state)
 }
 
 static void
+a_connection_that_both_sides_closed_ends_though_fins_and_rsts_go_on(void **state)
+{
+	static const uint8_t ends_of_tcp[] = {RTE_TCP_FIN_FLAG | RTE_TCP_ACK_FLAG,
+					      RTE_TCP_RST_FLAG};
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(ends_of_tcp); i++) {
+		void *firewall = firewall_test_with("permit any 10.0.0.0/8 any", "default", "deny");
+
+		assert_null(OUT(from_inside(IPPROTO_TCP, 1000, RTE_TCP_SYN_FLAG), 0));
+		assert_null(OUT(from_inside(IPPROTO_TCP, 1000, RTE_TCP_FIN_FLAG), 10));
+		assert_null(IN(from_outside(IPPROTO_TCP, 1000, RTE_TCP_FIN_FLAG), 10));
+		firewall_test_ticks(firewall, 11);
+		assert_null(OUT(from_inside(IPPROTO_TCP, 1000, ends_of_tcp[i]), 200));
+		firewall_test_ticks(firewall, 201);
+		firewall_test_ticks(firewall, 251);
+		assert_drop("no_session", OUT(from_inside(IPPROTO_TCP, 1000, ends_of_tcp[i]), 251));
+		ends(firewall);
+	}
+}
+
+static void
 a_closed_connection_can_be_opened_anew_from_either_side_that_rules_permit(void **state)
 {
 	void *firewall = firewall_test_with("permit any 10.0.0.0/8 any", "default", "deny");
@@ -274,6 +296,8 @@ main(void)
 		cmocka_unit_test(
 			a_tcp_connection_lives_long_once_it_is_answered_and_shortly_before),
 		cmocka_unit_test(a_connection_that_both_sides_closed_ends_whatever_still_comes),
+		cmocka_unit_test(
+			a_connection_that_both_sides_closed_ends_though_fins_and_rsts_go_on),
 		cmocka_unit_test(
 			a_closed_connection_can_be_opened_anew_from_either_side_that_rules_permit),
 		cmocka_unit_test(a_rst_that_the_connection_outlives_does_not_end_it),

@@ -42,6 +42,7 @@ struct waiting {
 	uint64_t first, count;
 	uint64_t newest; /* of them: those that came since the last poll */
 	uint64_t seen;	 /* packets that came */
+	uint64_t turns;	 /* of ALTERNATE */
 	uint64_t random;
 };
 
@@ -213,7 +214,7 @@ delay_of(const struct impair *impair, struct waiting *waiting)
 	case UNIFORM:
 		return (double)impair->delay_ns + spread * random_unit(waiting);
 	case ALTERNATE:
-		return (double)impair->delay_ns + (waiting->seen % 2 == 0 ? spread : 0);
+		return (double)impair->delay_ns + (waiting->turns++ % 2 != 0 ? spread : 0);
 	case EXPONENTIAL:
 		return (double)impair->delay_ns - spread * log1p(-random_unit(waiting));
 	case CONSTANT:

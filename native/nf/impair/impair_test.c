@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 #include <rte_cycles.h>
@@ -78,6 +79,38 @@ alternate_delays_differ_by_the_spread_in_turn(void **state)
 	for (unsigned int i = 0; i < 4; i++) {
 		assert_in_range(held_us(), 100, 101);
 		assert_in_range(held_us(), 150, 151);
+	}
+}
+
+/* A dropped packet takes no turn. */
+static void
+alternate_delays_differ_in_turn_whatever_is_planted_to_drop(void **state)
+{
+	static const char *const every[] = {"2", "4"};
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(every); i++) {
+		const char *const options[][2] = {
+			{"distribution", "alternate"},
+			{"spread_ns", "50000"},
+			{"delay_ns", "100000"},
+			{"drop_every", every[i]},
+			{NULL, NULL},
+		};
+		unsigned int left = 0;
+
+		weir_test_wire(&weir_nf_impair, options);
+		for (unsigned int sent = 1; left < 6; sent++) {
+			if (sent % strtoul(every[i], NULL, 10) == 0) {
+				offer(1, 0);
+				assert_int_equal(weir_test_poll_and_free(), 0);
+				assert_int_equal(weir_test_wired_ledger()->held, 0);
+				continue;
+			}
+			assert_in_range(held_us(), left % 2 == 0 ? 100 : 150,
+					left % 2 == 0 ? 101 : 151);
+			left++;
+		}
 	}
 }
 
@@ -217,6 +250,7 @@ main(void)
 		cmocka_unit_test(a_packet_leaves_when_its_delay_is_over_and_not_before),
 		cmocka_unit_test(a_packet_that_came_after_the_time_was_read_is_held_as_long),
 		cmocka_unit_test(alternate_delays_differ_by_the_spread_in_turn),
+		cmocka_unit_test(alternate_delays_differ_in_turn_whatever_is_planted_to_drop),
 		cmocka_unit_test(random_delays_have_the_mean_and_the_bounds_that_are_asked_for),
 		cmocka_unit_test(order_is_kept_behind_a_packet_that_waits_longer),
 		cmocka_unit_test(what_does_not_fit_and_what_is_planted_to_drop_is_counted_so),

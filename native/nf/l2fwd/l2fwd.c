@@ -101,10 +101,12 @@ drop_truncated(struct weir_batch *batch, struct weir_stage_ledger *ledger)
 	for (uint16_t i = 0; i < batch->count; i++) {
 		struct rte_mbuf *packet = batch->packet[i];
 
-		if (packet->data_len >= RTE_ETHER_HDR_LEN)
+		if (packet->data_len >= RTE_ETHER_HDR_LEN) {
+			batch->egress[kept] = batch->egress[i];
 			batch->packet[kept++] = packet;
-		else
+		} else {
 			rte_pktmbuf_free(packet);
+		}
 	}
 	weir_count(&ledger->drops[DROP_TRUNCATED], batch->count - kept);
 	batch->count = kept;

@@ -75,7 +75,7 @@ a_frame_without_a_whole_header_is_dropped_as_truncated(void **state)
 }
 
 static void
-truncated_frames_leave_the_others_of_their_batch_in_order(void **state)
+truncated_frames_leave_the_others_of_their_batch_in_order_each_with_its_output(void **state)
 {
 	struct weir_stage stage = {.nf = l2fwd, .state = weir_test_state(l2fwd, swap)};
 	struct weir_batch batch = {.count = 9};
@@ -85,6 +85,7 @@ truncated_frames_leave_the_others_of_their_batch_in_order(void **state)
 	for (uint16_t i = 0; i < batch.count; i++) {
 		frame[20] = i;
 		batch.packet[i] = weir_test_packet(frame, i % 3 == 1 ? 10 : sizeof(frame));
+		batch.egress[i] = i;
 	}
 	weir_stage_run(&stage, &batch);
 	assert_int_equal(batch.count, 6);
@@ -93,6 +94,7 @@ truncated_frames_leave_the_others_of_their_batch_in_order(void **state)
 		const uint8_t order[6] = {0, 2, 3, 5, 6, 8};
 
 		assert_int_equal(rte_pktmbuf_mtod(batch.packet[i], uint8_t *)[20], order[i]);
+		assert_int_equal(batch.egress[i], order[i]);
 		rte_pktmbuf_free(batch.packet[i]);
 	}
 	weir_nf_destroy(l2fwd, stage.state);
@@ -130,7 +132,8 @@ main(void)
 		cmocka_unit_test(mac_swap_exchanges_the_addresses_of_frames_of_every_length),
 		cmocka_unit_test(mac_rewrite_writes_destination_and_source_and_nothing_else),
 		cmocka_unit_test(a_frame_without_a_whole_header_is_dropped_as_truncated),
-		cmocka_unit_test(truncated_frames_leave_the_others_of_their_batch_in_order),
+		cmocka_unit_test(
+			truncated_frames_leave_the_others_of_their_batch_in_order_each_with_its_output),
 		cmocka_unit_test(mac_rewrite_without_an_address_is_refused_with_what_to_do),
 		cmocka_unit_test(a_bad_option_is_refused_with_what_was_expected),
 	};

@@ -246,12 +246,6 @@ weir_prefix_table_next_hop(const struct weir_prefix_table *table, uint32_t route
 	return table->control->routes[route].next_hop;
 }
 
-uint32_t
-weir_prefix_table_count(const struct weir_prefix_table *table)
-{
-	return table->control->prefixes != NULL ? rte_hash_count(table->control->prefixes) : 0;
-}
-
 static uint32_t
 group_new(struct weir_prefix_table *table)
 {

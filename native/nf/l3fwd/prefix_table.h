@@ -107,8 +107,6 @@ uint32_t weir_prefix_table_remove(struct weir_prefix_table *table,
 /* The highest number that a route can have; not less than routes_max. */
 uint32_t weir_prefix_table_highest(const struct weir_prefix_table *table);
 
-uint32_t weir_prefix_table_count(const struct weir_prefix_table *table);
-
 static inline weir_prefix_found
 weir_prefix_better(weir_prefix_entry entry, weir_prefix_found found)
 {

@@ -144,7 +144,6 @@ a_changed_next_hop_keeps_the_route(void **state)
 	assert_int_equal(weir_prefix_table_room(&table, &prefix), WEIR_PREFIX_ROOM);
 	assert_int_equal(weir_prefix_table_add(&table, &prefix, 2), route);
 	assert_int_equal(next_hop_of(&table, "192.0.2.1"), 2);
-	assert_int_equal(weir_prefix_table_count(&table), 1);
 	weir_prefix_table_free(&table);
 }
 
@@ -256,7 +255,6 @@ agree(unsigned int address_bytes)
 			weir_prefix_table_remove(&table, &oracle[i].prefix);
 		oracle[i].present = false;
 	}
-	assert_int_equal(weir_prefix_table_count(&table), 0);
 	check_all(&table, oracle, &random, address_bytes);
 	weir_prefix_table_free(&table);
 	free(oracle);

@@ -156,7 +156,8 @@ const struct weir_command lb_commands[4] = {
 		"one."),
 	{
 		.name = "flush",
-		.help = "Ends all connections that have no packets in the next 2 seconds.",
+		.help = "Ends all connections that have no packets while the sweep goes round the "
+			"table twice: 2 seconds of a large table, milliseconds of a small one.",
 		.prepare = weir_command_prepares_nothing,
 		.commit = flush_commit,
 	},

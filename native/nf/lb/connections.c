@@ -60,7 +60,7 @@ lb_connection_create(struct lb *lb, const struct weir_tuple *key, uint64_t now_t
 	lb->first_free = connection->next_free;
 	memset(connection, 0, sizeof(*connection));
 	connection->key = *key;
-	connection->active_s = now_tsc / lb->tsc_hz;
+	connection->active_at = weir_session_time(now_tsc);
 	if (weir_flow_table_put(lb->index, number)) {
 		weir_count(&lb->connection_count, 1);
 		return connection;
@@ -84,31 +84,31 @@ end(struct lb *lb, uint32_t number, struct weir_flow_cache *cache)
 	lb->first_free = number;
 }
 
-static uint64_t
-timeout_s(const struct lb *lb, const struct lb_connection *connection)
+static uint32_t
+timeout_of(const struct lb *lb, const struct lb_connection *connection)
 {
 	if (connection->key.protocol == IPPROTO_UDP)
-		return lb->udp_timeout_s;
+		return lb->timeouts.udp;
 	if (lb_is_closed(connection))
-		return lb->fin_timeout_s;
-	return (connection->flags & LB_CLIENT_SPOKE) != 0 ? lb->tcp_timeout_s : lb->syn_timeout_s;
+		return lb->timeouts.fin;
+	return (connection->flags & LB_CLIENT_SPOKE) != 0 ? lb->timeouts.tcp : lb->timeouts.syn;
 }
 
 /* Whether packets came since this was asked last. */
 static bool
-has_moved(struct lb_connection *connection, uint32_t now_s)
+has_moved(struct lb_connection *connection, uint32_t now)
 {
 	if (connection->counter.packets == connection->swept_packets)
 		return false;
 	connection->swept_packets = connection->counter.packets;
-	connection->active_s = now_s;
+	connection->active_at = now;
 	return true;
 }
 
 void
 lb_connections_sweep(struct lb *lb, uint64_t now_tsc, struct weir_flow_cache *cache)
 {
-	uint32_t now_s = now_tsc / lb->tsc_hz;
+	uint32_t now = weir_session_time(now_tsc);
 	uint32_t count = RTE_MIN(lb->connections_max, RTE_MAX(lb->connections_max / SWEEP_CALLS + 1,
 							      (uint64_t)SWEEP_MIN));
 
@@ -120,11 +120,11 @@ lb_connections_sweep(struct lb *lb, uint64_t now_tsc, struct weir_flow_cache *ca
 
 		lb->flush_left -= flushes;
 		lb->sweep_at = number + 1 < lb->connections_max ? number + 1 : 0;
-		if (connection->key.protocol == 0 || has_moved(connection, now_s) ||
-		    (!flushes && now_s - connection->active_s < timeout_s(lb, connection)))
+		if (connection->key.protocol == 0 || has_moved(connection, now) ||
+		    (!flushes && now - connection->active_at <= timeout_of(lb, connection)))
 			continue;
 		weir_flow_cache_flush_for(cache, &connection->invalidation);
-		if (!has_moved(connection, now_s))
+		if (!has_moved(connection, now))
 			end(lb, number, cache);
 	}
 }

@@ -13,15 +13,13 @@
  * dropped: `when_full`.
  *
  * Back-ends are added, drained and removed by commands, while packets flow. An idle connection ends
- * between its time-out and two seconds later.
+ * between its time-out and some two seconds later.
  * Limits: IPv4; VLANs are not distinguished; a back-end's address and port belong to one service of
  * a protocol; all back-ends have equal shares; pings of a service's address are other traffic.
  * Example: {"nf": "lb", "options": {"services":
  *   "203.0.113.10:80/tcp 10.0.0.1:8080, 203.0.113.10:80/tcp 10.0.0.2:8080"}}
  */
 #include "lb.h"
-
-#include <rte_cycles.h>
 
 #include "toolkit/option_rows.h"
 #include "maglev.h"
@@ -135,7 +133,10 @@ init(void *state, const char *where, struct weir_error *error)
 {
 	struct lb *lb = state;
 
-	lb->tsc_hz = rte_get_tsc_hz();
+	lb->timeouts.tcp = weir_session_time_of_s(lb->tcp_timeout_s);
+	lb->timeouts.syn = weir_session_time_of_s(lb->syn_timeout_s);
+	lb->timeouts.fin = weir_session_time_of_s(lb->fin_timeout_s);
+	lb->timeouts.udp = weir_session_time_of_s(lb->udp_timeout_s);
 	if (init_services(lb, where, error) < 0 || lb_connections_init(lb, where, error) < 0)
 		goto failed;
 	lb->fragments = weir_fragments_of(&lb->fragment_options);

@@ -7,6 +7,7 @@
 #include "packet/flow_table.h"
 #include "engine/nf.h"
 #include "toolkit/held_fragments.h"
+#include "toolkit/session_timeouts.h"
 #include "services.h"
 
 enum lb_drop {
@@ -33,7 +34,7 @@ struct lb_connection {
 	struct weir_invalidation_list invalidation;
 	uint16_t backend;
 	uint16_t generation;	/* of the back-end: another one means that it was removed */
-	uint32_t active_s;	/* when a sweep last saw that the counter had moved */
+	uint32_t active_at;	/* in weir_session_time(): when a sweep last saw a packet */
 	uint32_t next_free;	/* of the free ones */
 	uint64_t swept_packets; /* the counter at the last sweep */
 	uint8_t flags;		/* enum lb_connection_flag */
@@ -50,7 +51,6 @@ struct lb {
 	struct weir_flow_table *index; /* of connections, by key */
 	struct lb_connection *connections;
 	struct weir_fragments *fragments;
-	uint64_t tsc_hz;
 	uint64_t connection_count;
 	uint32_t first_free;
 	uint32_t sweep_at;
@@ -58,6 +58,9 @@ struct lb {
 	unsigned int other;	/* enum lb_other */
 	unsigned int ipv6;	/* enum weir_unknown_ipv6 */
 	unsigned int when_full; /* enum lb_when_full */
+	struct {
+		uint32_t tcp, syn, fin, udp; /* in weir_session_time() */
+	} timeouts;
 	/* Options. */
 	uint64_t table_size;
 	uint64_t connections_max;

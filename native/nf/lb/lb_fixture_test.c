@@ -11,7 +11,7 @@
 #include <rte_cycles.h>
 
 void *lb;
-uint64_t lb_now_s;
+double lb_now_s;
 
 void
 lb_start(const char *const (*options)[2])
@@ -99,14 +99,19 @@ lb_command(const char *name, const char *backend)
 	assert_null(weir_test_command(&weir_nf_lb, lb, name, arguments));
 }
 
-/* Time passes, and the whole table is swept. */
+void
+lb_sweep(void)
+{
+	for (unsigned int i = 0; i < 1000; i++)
+		weir_nf_lb.tick(lb, lb_now_s * rte_get_tsc_hz(), NULL);
+}
+
 void
 lb_wait_s(unsigned int seconds)
 {
 	for (unsigned int i = 0; i < seconds; i++) {
 		lb_now_s++;
-		for (unsigned int j = 0; j < 1000; j++)
-			weir_nf_lb.tick(lb, lb_now_s * rte_get_tsc_hz(), NULL);
+		lb_sweep();
 	}
 }
 

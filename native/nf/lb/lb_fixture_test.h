@@ -19,7 +19,7 @@ extern const struct weir_nf weir_nf_lb;
 #define RST RTE_TCP_RST_FLAG
 
 extern void *lb; /* the state */
-extern uint64_t lb_now_s;
+extern double lb_now_s;
 
 /* A new balancer in place of the last one. */
 void lb_start(const char *const (*options)[2]);
@@ -45,6 +45,8 @@ uint16_t lb_port_to(const char *backend, uint16_t from);
 
 /* "backend-add", "backend-drain", "backend-remove" in SERVICE. */
 void lb_command(const char *name, const char *backend);
+/* The whole table is swept now. */
+void lb_sweep(void);
 /* Time passes, and the whole table is swept each second. */
 void lb_wait_s(unsigned int seconds);
 

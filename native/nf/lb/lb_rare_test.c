@@ -93,6 +93,31 @@ test_fragments_follow_their_first_one_both_ways(void **state)
 	assert_string_equal(lb_address_in(lb_pass(WEIR_OUTBOUND, &request), 16), "192.0.2.9");
 }
 
+static void
+test_later_fragments_of_a_first_one_with_a_cut_header_are_dropped_as_it_is(void **state)
+{
+	static const uint8_t data[64];
+	struct weir_test_ipv4 what = {.src = CLIENT,
+				      .dst = VIP,
+				      .dst_port = 80,
+				      .protocol = IPPROTO_TCP,
+				      .identification = 7,
+				      .more_fragments = true,
+				      .payload = data,
+				      .payload_bytes = 44};
+	uint8_t frame[WEIR_TEST_FRAME_BYTES];
+	size_t bytes;
+
+	(void)state;
+	lb_start_with_three_backends();
+	bytes = weir_test_ipv4_frame(&what, frame);
+	frame[17] = 36; /* the IP packet ends within the TCP header */
+	assert_string_equal(pass_frame(frame, bytes), "malformed");
+	what.fragment_offset_bytes = 16;
+	bytes = weir_test_ipv4_frame(&what, frame);
+	assert_string_equal(pass_frame(frame, bytes), "malformed");
+}
+
 /* An ICMP error with the first bytes of the packet `inside`. */
 static struct weir_test_outcome
 pass_error(enum weir_direction direction, const char *src, const char *dst,
@@ -221,6 +246,8 @@ main(void)
 		cmocka_unit_test(test_other_traffic_is_dropped_if_the_option_says_so),
 		cmocka_unit_test(test_ipv6_passes_the_services_by_only_if_the_option_says_so),
 		cmocka_unit_test(test_fragments_follow_their_first_one_both_ways),
+		cmocka_unit_test(
+			test_later_fragments_of_a_first_one_with_a_cut_header_are_dropped_as_it_is),
 		cmocka_unit_test(test_an_icmp_error_reaches_the_backend_and_speaks_of_its_packet),
 		cmocka_unit_test(test_an_icmp_error_to_a_client_speaks_of_the_service),
 		cmocka_unit_test(test_both_directions_of_a_connection_meet_the_same_worker),

@@ -196,6 +196,32 @@ test_idle_connections_end_by_their_state(void **state)
 }
 
 static void
+test_no_connection_ends_before_it_was_idle_for_its_timeout(void **state)
+{
+	static const char *const options[][2] = {
+		{"services", SERVICE " 10.0.0.1:8080," SERVICE " 10.0.0.2:8080"},
+		{"tcp_timeout_s", "1"},
+		{NULL, NULL}};
+	uint16_t port;
+
+	(void)state;
+	lb_start(options);
+	port = lb_port_to("10.0.0.2", 1000);
+	lb_backend_of(port, ACK);
+	lb_command("backend-drain", "10.0.0.2:8080");
+	lb_now_s = 1000.999;
+	assert_true(is_known(port));
+	lb_sweep();
+	lb_now_s = 1001.998;
+	lb_sweep();
+	assert_true(is_known(port));
+	lb_sweep();
+	lb_now_s = 1003.01;
+	lb_sweep();
+	assert_false(is_known(port));
+}
+
+static void
 test_a_flush_ends_connections_without_packets_and_no_others(void **state)
 {
 	static const char *const options[][2] = {
@@ -311,6 +337,7 @@ main(void)
 		cmocka_unit_test(test_a_backend_cannot_speak_in_anothers_connection),
 		cmocka_unit_test(test_a_syn_behind_the_end_of_a_connection_begins_a_new_one),
 		cmocka_unit_test(test_idle_connections_end_by_their_state),
+		cmocka_unit_test(test_no_connection_ends_before_it_was_idle_for_its_timeout),
 		cmocka_unit_test(test_a_flush_ends_connections_without_packets_and_no_others),
 		cmocka_unit_test(test_answers_keep_a_connection),
 		cmocka_unit_test(

@@ -33,7 +33,7 @@ lb_remember_fragment(struct lb *lb, const struct weir_batch *batch, uint16_t ind
 
 /* A packet without ports, to an address whose services differ by their ports only. */
 static void
-decide_portless(const struct lb *lb, const struct weir_batch *batch, uint16_t index,
+decide_portless(struct lb *lb, const struct weir_batch *batch, uint16_t index,
 		struct weir_action *action)
 {
 	const struct weir_headers *headers = &batch->headers[index];
@@ -55,12 +55,17 @@ decide_portless(const struct lb *lb, const struct weir_batch *batch, uint16_t in
 		return;
 	}
 	if (!lb_set_has_address(lb->set, ip, headers->tuple.protocol,
-				outbound ? LB_VIP : LB_BACKEND))
+				outbound ? LB_VIP : LB_BACKEND)) {
 		lb_decide_other(lb, action);
-	else if (is_later)
+		return;
+	}
+	if (is_later) {
 		weir_fragment_hold(action, LB_DROP_FRAGMENTS_FULL);
-	else
-		weir_action_drop_once(action, LB_DROP_MALFORMED);
+		return;
+	}
+	weir_action_drop_once(action, LB_DROP_MALFORMED);
+	if ((headers->flags & WEIR_HEADER_FRAGMENT) != 0)
+		lb_remember_fragment(lb, batch, index, action);
 }
 
 /* An error about a packet that a service sent: it goes to the back-end that did, with that one's

@@ -57,6 +57,22 @@ test_a_fragment_before_its_first_is_held_and_one_of_a_dropped_first_is_dropped(v
 }
 
 static void
+test_later_fragments_of_a_first_one_with_a_cut_header_are_dropped_as_it_is(void **state)
+{
+	struct weir_test_ipv4 first = fragment(7, 0), later = fragment(7, 16);
+	uint8_t frame[WEIR_TEST_FRAME_BYTES];
+	size_t bytes;
+
+	(void)state;
+	START({"external", EXTERNAL "/32"});
+	first.protocol = later.protocol = IPPROTO_TCP;
+	bytes = weir_test_ipv4_frame(&first, frame);
+	frame[17] = 36; /* the IP packet ends within the TCP header */
+	assert_string_equal(pass_bytes(WEIR_OUTBOUND, frame, bytes).drop, "truncated");
+	assert_string_equal(pass(WEIR_OUTBOUND, &later).drop, "truncated");
+}
+
+static void
 test_fragments_of_a_mapping_that_ended_are_not_known(void **state)
 {
 	struct weir_test_ipv4 first = fragment(7, 0), later = fragment(7, 72);
@@ -91,6 +107,8 @@ main(void)
 		cmocka_unit_test(test_later_fragments_follow_the_first_in_both_directions),
 		cmocka_unit_test(
 			test_a_fragment_before_its_first_is_held_and_one_of_a_dropped_first_is_dropped),
+		cmocka_unit_test(
+			test_later_fragments_of_a_first_one_with_a_cut_header_are_dropped_as_it_is),
 		cmocka_unit_test(test_fragments_of_a_mapping_that_ended_are_not_known),
 		cmocka_unit_test(test_a_flood_of_first_fragments_stays_within_its_memory),
 	};

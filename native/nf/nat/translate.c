@@ -209,6 +209,10 @@ unusual(const struct nat_work *work, uint16_t index, unsigned int kind, struct w
 		break;
 	default:
 		nat_drop(action, kind - KIND_DROP);
+		if (kind == KIND_DROP + NAT_DROP_TRUNCATED &&
+		    (headers->flags & (WEIR_HEADER_FRAGMENT | WEIR_HEADER_LATER_FRAGMENT)) ==
+			    WEIR_HEADER_FRAGMENT)
+			nat_fragment_remember(work->nat, batch, index, action);
 		break;
 	}
 }

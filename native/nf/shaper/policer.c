@@ -224,5 +224,6 @@ const struct weir_nf weir_nf_policer = {
 	.fini = fini,
 	.decide = decide,
 	.steer = steer,
+	.steers_all = true,
 	.report = report,
 };

@@ -9,10 +9,11 @@
 #define FRACTION_BITS 20
 #define BITS_PER_BYTE 8
 
+/* A burst may be worth more than 64 bits of fractions, two hours. */
 static uint64_t
 cycles_of(const struct bucket *bucket, uint32_t bytes)
 {
-	return (bucket->cycles_per_byte * bytes) >> FRACTION_BITS;
+	return (uint64_t)(((unsigned __int128)bucket->cycles_per_byte * bytes) >> FRACTION_BITS);
 }
 
 /*

@@ -262,5 +262,6 @@ const struct weir_nf weir_nf_shaper = {
 	.process = process,
 	.release = release,
 	.steer = steer,
+	.steers_all = true,
 	.report = report,
 };

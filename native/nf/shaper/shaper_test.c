@@ -89,6 +89,24 @@ test_a_burst_passes_at_once_and_the_rest_at_the_rate(void **state)
 }
 
 static void
+test_a_burst_worth_hours_of_the_rate_passes_at_once(void **state)
+{
+	(void)state;
+	start("10.1.0.0/16 rate_bps=1000 burst_bytes=1000000", "64"); /* 8,000 s */
+	for (unsigned int i = 0; i < 10; i++) {
+		offer("10.1.0.1", 100);
+		for (unsigned int left = 0; left < 100;) {
+			unsigned int now = poll_once(NULL);
+
+			assert_int_not_equal(now, 0);
+			left += now;
+		}
+	}
+	offer("10.1.0.1", 1);
+	assert_int_equal(poll_once(NULL), 0);
+}
+
+static void
 test_the_rate_is_right_within_half_a_percent(void **state)
 {
 	static const struct {
@@ -295,6 +313,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_a_burst_passes_at_once_and_the_rest_at_the_rate),
+		cmocka_unit_test(test_a_burst_worth_hours_of_the_rate_passes_at_once),
 		cmocka_unit_test(test_the_rate_is_right_within_half_a_percent),
 		cmocka_unit_test(test_irregular_polls_do_not_change_the_rate),
 		cmocka_unit_test(test_a_poll_that_comes_later_than_a_burst_takes_costs_no_rate),
