@@ -265,6 +265,14 @@ TRIAL_TAKES_S = 0.1
 BUILDING_S = 3.0
 
 
+def least_s(measure: Measure) -> float:
+    """For how long a case sends at loads that are given, whatever the searches find."""
+    seconds, latency = measure.curve.points * measure.curve.duration_s, measure.latency
+    if latency is not None:
+        seconds += len(latency.all_loads) * latency.repeats * (latency.settle_s + latency.duration_s)
+    return seconds
+
+
 def expected_s(measure: Measure, deciding_loads: int = DECIDING_MOST) -> float:
     """About how long a case takes on a quiet machine. A disturbed one repeats and lengthens trials."""
     trial, curve, latency = measure.trial, measure.curve, measure.latency

@@ -20,6 +20,7 @@ from weir.lab import Chain, Lab
 from weir.lab.measure import Measure
 from weir.lab.ways import Way, ways
 from weir.measure import ceilings, measure_setup
+from weir.measure.experiment import least_s
 from weir.measure.one_case import Event, OnChain, TrialFinished
 from weir.measure.tester import Reset, Traffic
 from weir.procedures import own_campaign
@@ -172,7 +173,8 @@ class Campaign:
             self._progress.planned(cases, until - time.monotonic())
             for visited in worse:
                 key = visited.way.name, visited.chain.name
-                if time.monotonic() >= until or not self._budget.fits(key):
+                sends_s = len(visited.worse()) * least_s(visited.way.lab.measure)
+                if time.monotonic() + sends_s >= until or not self._budget.fits(key):
                     return
                 stop_signals.check_unanswered()
                 frames, again = frozenset(visited.worse()), self._lab.measure.rounds

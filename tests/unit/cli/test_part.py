@@ -171,6 +171,19 @@ def test_the_time_expected_is_that_of_earlier_runs_of_the_same_lab_here(
     assert planned["expected_range_s"] == [round(100 / 1.3), round(120 * 1.3)]
 
 
+def test_a_load_of_an_hour_is_expected_to_take_no_less_and_is_not_sent_again_in_five_minutes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("weir.fabric.host.isolated.measuring_cpus", lambda: (0, 1))
+    monkeypatch.setattr("os.getloadavg", lambda: (0.1, 9.0, 9.0))
+    words = ["run", LAB, "-t", "direct", "-c", "PVP", "--frame", "64", "--rate", "1Mpps", "--duration", "1h"]
+    words += ["--store", str(tmp_path / "s.db"), "--dry-run"]
+    shortest_s, longest_s = json.loads(runner.invoke(app, [*words, "--json"]).stdout)["expected_range_s"]
+    assert 3600 < shortest_s <= longest_s < 3660
+    last = runner.invoke(app, words).stdout.splitlines()[-1]
+    assert re.fullmatch(r"1 case: expected to take about (60 min|1 h 0 min) \(until .*\)", last)
+
+
 def test_a_replay_is_expected_to_take_as_long_as_the_capture_which_nobody_has_read_yet() -> None:
     capture = {"left": {"file": "up.pcap"}, "right": {"file": "down.pcap"}, "rate": "2x"}
     whole = lab(traffic={"capture": capture}, measure={"repeats": 5})

@@ -75,7 +75,8 @@ def test_each_round_is_named_and_what_is_refused_is_not_waited_for(
 
 def test_what_is_measured_again_is_counted_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     worse = iter([["64", "1518"], ["64"], []])
-    visited = Mock(spec=MeasuredSetup, way=Mock(), chain=Mock(), setup=Mock(), rounds={})
+    way = Mock(lab=lab(tmp_path))
+    visited = Mock(spec=MeasuredSetup, way=way, chain=Mock(), setup=Mock(), rounds={})
     told, now = Told(), ["64"]
 
     def visit(*_: object) -> None:

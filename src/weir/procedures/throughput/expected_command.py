@@ -205,14 +205,29 @@ def _expected_s(lab: Lab, compared: Sequence[Way], *, steady: bool = False) -> f
 
 def range_s(lab: Lab, compared: Sequence[Way], before: Sequence[float]) -> tuple[float, float]:
     """The shortest and the longest that is expected; `before`: what runs of the same lab took here."""
+    least_s = _least_s(lab, compared)
     if before:
-        return min(before) / SPREAD, max(before) * SPREAD
-    return _expected_s(lab, compared, steady=True) / SPREAD, _expected_s(lab, compared)
+        return max(least_s, min(before) / SPREAD), max(least_s, max(before) * SPREAD)
+    rest_s = _expected_s(lab, compared, steady=True) - least_s
+    return least_s + rest_s / SPREAD, _expected_s(lab, compared)
+
+
+def _least_s(lab: Lab, compared: Sequence[Way]) -> float:
+    """Of sending at loads that are given."""
+    from weir.measure.experiment import least_s
+
+    if lab.traffic.connections is not None or _replayed(lab) is not None:
+        return 0.0
+    each = len(lab.traffic.frames) * lab.measure.rounds
+    return sum(
+        each * len(way.lab.chains()) * least_s(way.lab.measure) for way in compared if way.refused is None
+    )
 
 
 def expected(plan: Planned, before: Sequence[float]) -> str:
     """How much there is to do, and about how long that takes."""
     from weir.cli.progress import rough, span
+    from weir.measure.experiment import least_s
 
     lab, share = plan.lab, plan.left_share
     rounds, cases = lab.measure.rounds, plan.cases
@@ -240,6 +255,7 @@ def expected(plan: Planned, before: Sequence[float]) -> str:
         return f"{said}, by the last {runs} of this lab here{_beside(plan)}"
     # A budget has room for that, too; and it takes no longer than all the rest (Campaign).
     again = min(lab.measure.revisit_s, longest_s) if plan.asked.budget_s is None else 0
+    again = again if least_s(lab.measure) < again else 0
     more = f"; up to {rough(again)} more for cases that the machine was in a worse state for" if again else ""
     return f"{said}{more}{_beside(plan)}"
 
