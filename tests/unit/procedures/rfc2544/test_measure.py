@@ -352,6 +352,14 @@ def test_what_the_lab_says_is_not_shortened() -> None:
     assert quick.latency_s == 1.0
 
 
+@pytest.mark.parametrize(("tag_s", "latency_s"), [(0.2, 1.0), (5, 10), (100, 120)])
+def test_a_quick_latency_trial_has_room_for_the_frame_that_the_lab_tags(
+    tag_s: float, latency_s: float
+) -> None:
+    quick = Rfc2544Options(latency_tag_s=tag_s).shortened()
+    assert (quick.latency_tag_s, quick.latency_s) == (tag_s, latency_s)
+
+
 def test_frames_are_the_labs_unless_the_procedures_have_their_own() -> None:
     of_lab = ("64", "512")
     assert Rfc2544Options().sizes(of_lab) == of_lab
