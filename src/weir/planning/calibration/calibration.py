@@ -85,8 +85,9 @@ def planned(
         if area.share()
     ]
     largest = max(map(len, bundles))
-    found = chosen(terms, aims, most // largest, _turns([bundle[0] for bundle in bundles], switched=switched))
-    return [one for index in found for one in bundles[index]]
+    turns = _turns([bundle[0] for bundle in bundles], switched=switched)
+    found = chosen(terms, aims, max(1, most // largest), turns)
+    return [one for index in found for one in bundles[index]][:most]
 
 
 def _turns(options: Sequence[PlannedTrial], *, switched: bool) -> list[list[int]]:
