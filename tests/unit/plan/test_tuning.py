@@ -61,7 +61,7 @@ def test_tuning_promises_what_the_chain_needs_that_has_most_pages() -> None:
     chosen = lab(**TWO, technology="linux-bridge", chain=[["plain"] * 4, ["machine"]], functions=functions)
     promised = plan.tuning_steps(chosen, plan.tuning(chosen, "1a2b3c4d").cpus)[0]
     needed_mb = [
-        step.params["memory_mb"]
+        int(str(step.params["memory_mb"]))
         for chain in chosen.chains()
         for step in plan.steps(plan.build_topology(chosen, "linux-bridge", chain, "small-1a2b3c4d"), chosen)
         if step.kind == "hugepages"

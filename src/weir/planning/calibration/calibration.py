@@ -30,7 +30,7 @@ from weir.plan.trials import (
 )
 from weir.planning.calibration.drawing import LOST_MAX, known_of_lab, tried
 from weir.planning.calibration.rows import idle_shares, row_terms, rows, testers
-from weir.planning.calibration.set_up import Visited, core_speed_of, setup
+from weir.planning.calibration.set_up import Visited, core_speed_of, returning, setup
 from weir.planning.calibration.visits import Say, visited
 from weir.planning.model.capacity import predict
 from weir.planning.model.document import parameters_of
@@ -209,7 +209,9 @@ def measured(setups: Sequence[Visited], memory: MemoryCurve) -> list[Measured]:
 def document(
     lab: Lab, setups: Sequence[Visited], memory: MemoryCurve, technology: TechnologyName = "direct"
 ) -> ModelDocument:
-    """The model that the set-ups, all visited, make."""
+    """The model that the set-ups, all visited, make. NothingReturnedError if no packet came back of any."""
+    silent = [one.name for one in setups if not one.returned()]
+    setups = returning(setups)
     hello = setups[0].hello
     assert hello is not None
     trials = measured(setups, memory)
@@ -279,7 +281,7 @@ def document(
             )
             for one, trial, pps, factor in zip(setups, best, said, factors, strict=True)
         ],
-        notes=list(_notes(setups)),
+        notes=list(_notes(setups, silent)),
         fingerprint=fabric.fingerprint(hello.tsc_hz, hello.memory, {"dpdk": hello.dpdk}),
     )
 
@@ -294,7 +296,9 @@ def wire(lab: Lab, technology: TechnologyName) -> str:
     return kind
 
 
-def _notes(setups: Sequence[Visited]) -> Iterator[str]:
+def _notes(setups: Sequence[Visited], silent: Sequence[str]) -> Iterator[str]:
+    if silent:
+        yield f"No packet came back, so they are not in it: {'; '.join(silent)}."
     unsettled = [one.name for one in setups if not one.settled]
     if unsettled:
         yield f"Rates did not stand still before the measurement: {'; '.join(unsettled)}."
