@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from tests.unit.measure.clocked import ledger
 from tests.unit.planning.costly import MEMORY, chain
 from tests.unit.planning.sample_model import sample_model
+from weir import plan
 from weir.lab import Lab, load_lab
 from weir.lab.execution import FULL_BURST
 from weir.measure.core_speed import Slowing
@@ -18,9 +21,10 @@ from weir.planning.calibration.calibration import document
 from weir.planning.calibration.set_up import NothingReturnedError, Visited, setup
 from weir.planning.calibration.table import render_validation
 from weir.planning.calibration.validation import compared
-from weir.planning.calibration.visits import _learn, together
+from weir.planning.calibration.visits import _learn, together, visit
 from weir.planning.model.capacity import predict_blind
 from weir.planning.model.document import model_of
+from weir.protocol import DataPlaneError
 from weir.protocol.ledger import Hello
 
 LAB = load_lab(Path(__file__).parents[4] / "labs" / "predict", cpus=(0, 1))
@@ -152,3 +156,21 @@ def test_a_distance_of_the_cores_at_which_no_packet_came_back_is_no_measurement(
     far = Window(ledger(0, 0), ledger(1, 0), (320, 330))
     (found,) = visited([*[window(100, 80, 84)] * 8, *[far] * 8]).measurements()
     assert found.execution.core_distance_cycles == 82
+
+
+class Refusing:
+    """A weir-dp that takes no traffic."""
+
+    def configure_traffic(self, _: object) -> None:
+        """Never."""
+        raise DataPlaneError("refused", "no")
+
+
+def test_a_visit_that_weir_dp_refused_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    (one,) = under("direct", ("64", 64))
+    topology = plan.build_topology(one.lab, "direct", one.chain, "several-00000000")
+    built = SimpleNamespace(client=Refusing(), topology=topology, hello=HELLO)
+    monkeypatch.setattr("weir.planning.calibration.visits.running", lambda *_: nullcontext(built))
+    with pytest.raises(DataPlaneError):
+        visit([one], lambda _: None)
+    assert one.visits == 0
