@@ -45,6 +45,16 @@ def test_what_functions_drop_however_light_the_load_is_said() -> None:
     ]
 
 
+def test_a_light_load_of_which_nothing_was_sent_tells_no_share() -> None:
+    made = carrying(1.0)
+    drops = [Drop(place="f1/right/nat", reason="no_mapping", packets=50)]
+    light = trial(2000, purpose="preflight", lost_share=0.25)
+    made.setups[0].cases[0].trials.append(
+        light.model_copy(update={"offered": 0, "delivered": 0, "drops": drops})
+    )
+    assert of(made, "note") == []
+
+
 def test_a_rate_at_which_confirming_trials_lost_far_more_than_the_goal_says_so() -> None:
     made = carrying(1.0)
     (one,) = made.setups[0].cases[0].throughput

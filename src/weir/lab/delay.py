@@ -12,7 +12,9 @@ from pydantic import Field, PlainValidator, WithJsonSchema, field_validator, mod
 from weir.base.record import LabSection
 from weir.lab.units import BPS, IN_SECONDS, PPS, quantity
 
-_SHARE = re.compile(r"\s*([0-9]{1,3}(?:\.[0-9]{1,3})?)\s*%\s*(?:of\s+)?(\S+)\s*", re.ASCII)
+SHARE_DIGITS = 3
+"""Of a share in percent, behind the point."""
+_SHARE = re.compile(rf"\s*([0-9]{{1,3}}(?:\.[0-9]{{1,{SHARE_DIGITS}}})?)\s*%\s*(?:of\s+)?(\S+)\s*", re.ASCII)
 EXPECTED = 'a share of a goal such as "50% PDR", or a rate such as 1.5Mpps or 100Mbit/s'
 LONGEST_S = 7 * 24 * 3600
 Time = Annotated[float, Field(ge=0, le=LONGEST_S), IN_SECONDS]
@@ -72,14 +74,21 @@ class Sweep(LabSection):
     def _ordered(self) -> Self:
         if self.first >= self.last:
             raise ValueError("expected first < last")
+        percents = self._percents()
+        if not percents[0] or len(set(percents)) < self.points:
+            least = 10.0**-SHARE_DIGITS
+            raise ValueError(f"expected loads of {least:g} % or more, and as far from each other")
         return self
+
+    def _percents(self) -> list[float]:
+        """Of the goal's throughput, as far as a load can be written."""
+        step = (self.last - self.first) / (self.points - 1)
+        return [round(100 * (self.first + index * step), SHARE_DIGITS) for index in range(self.points)]
 
     @property
     def loads(self) -> tuple[str, ...]:
         """As a lab would write them: "10% NDR"."""
-        step = (self.last - self.first) / (self.points - 1)
-        shares = (100 * (self.first + index * step) for index in range(self.points))
-        return tuple(f"{round(share, 3):g}% {self.goal}" for share in shares)
+        return tuple(f"{percent:g}% {self.goal}" for percent in self._percents())
 
 
 class LatencyOptions(LabSection):

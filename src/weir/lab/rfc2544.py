@@ -92,8 +92,12 @@ class Rfc2544Options(LabSection):
         return tuple(of_lab) if self.frames is None else self.frames
 
     def shortened(self) -> Rfc2544Options:
-        """With short trials and few of them wherever the lab does not say how long and how many."""
+        """With short trials and few of them wherever the lab does not say how long and how many. A latency
+        trial has room for its tagged frame, which the lab may have late."""
         left_open = {key: value for key, value in _QUICK.items() if key not in self.model_fields_set}
+        if "latency_s" in left_open and "latency_tag_s" not in left_open:
+            roomy_s = self.latency_tag_s * _QUICK["latency_s"] / _QUICK["latency_tag_s"]
+            left_open["latency_s"] = min(self.latency_s, max(_QUICK["latency_s"], roomy_s))
         return Rfc2544Options.model_validate({**self.model_dump(exclude_unset=True), **left_open})
 
 

@@ -119,6 +119,12 @@ def switch_memory_mb(topology: Topology, lab: Lab) -> int:
     return described.memory_mb(lab.options(topology.technology), topology.jumbo) if switched else 0
 
 
+def hugepages_mb(topology: Topology, lab: Lab) -> int:
+    """All that a topology has in hugepages, in MiB."""
+    own_mb = memory_mb(topology, lab) + switch_memory_mb(topology, lab)
+    return own_mb + machines_memory_mb(topology) + programs_memory_mb(topology)
+
+
 def _instances(node: Node) -> int:
     """Of each function's state."""
     return {"dispatch": node.workers, "separated": node.state_cores}.get(node.architecture, 1)

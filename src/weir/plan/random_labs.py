@@ -18,6 +18,7 @@ from typing import Any
 from pydantic import ValidationError
 from ruamel.yaml import YAML
 
+from weir.base.error import WeirError
 from weir.base.node import is_jumbo
 from weir.base.record import fault_text
 from weir.lab.check import complaints
@@ -41,6 +42,8 @@ _ROOMIER_MAX = 4
 """So many times the flows has a table at most that was made larger for them."""
 UNSOLICITED = frozenset({"nat", "firewall"})
 """Functions that drop packets from the outside that answer none; the tester's streams answer none."""
+FRUITLESS_MAX = 200
+"""Draws in a row that do not run: then none will."""
 _YAML_WIDTH = 1 << 15
 
 
@@ -70,8 +73,16 @@ class Drawn:
     """Why draws before it were none."""
 
 
+class FruitlessError(WeirError):
+    """Nothing that is drawn runs."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"{FRUITLESS_MAX} draws in a row do not run, the last one since {why}")
+
+
 def drawn(known: Known, cpus: Sequence[int], seed: int) -> Iterator[Drawn]:
-    """One after the other, without end. ValueError if the model knows no function that can be drawn."""
+    """One after the other, without end. ValueError if the model knows no function that can be drawn,
+    FruitlessError if no draw makes a lab that is possible on these CPUs."""
     if not known.functions:
         raise ValueError("the model knows no function")
     random, number, refused = Random(seed), 0, list[str]()
@@ -84,6 +95,8 @@ def drawn(known: Known, cpus: Sequence[int], seed: int) -> Iterator[Drawn]:
             wrong = fault_text(error)
         if wrong is not None:
             refused.append(wrong)
+            if len(refused) == FRUITLESS_MAX:
+                raise FruitlessError(wrong)
             continue
         number += 1
         header = f"random set-up {number} of seed {seed}"

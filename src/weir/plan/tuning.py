@@ -12,7 +12,7 @@ from weir.base.step import Param, Step, StepKind
 from weir.base.topology import Topology, deployment_id
 from weir.lab.host import Host
 from weir.lab.lab import Lab
-from weir.plan.memory import machines_memory_mb, memory_mb, programs_memory_mb, switch_memory_mb
+from weir.plan.memory import hugepages_mb
 from weir.plan.topology import build_topology
 
 
@@ -47,7 +47,7 @@ def tuning_steps(lab: Lab, cpus: Sequence[int]) -> list[Step]:
         for technology in lab.technology
         for chain in lab.chains()
     ]
-    most = max(topologies, key=lambda one: memory_mb(one, lab) + switch_memory_mb(one, lab))
+    most = max(topologies, key=lambda one: hugepages_mb(one, lab))
     return [*hugepages(most, lab, promised=True), *host_steps(wishes, lab.host, cpus)]
 
 
@@ -61,8 +61,7 @@ def hugepages(topology: Topology, lab: Lab, *, promised: bool = False) -> list[S
     `promised`: to deployments that come later."""
     if lab.host.hugepages == "none":
         return []
-    total_mb = memory_mb(topology, lab) + switch_memory_mb(topology, lab) + machines_memory_mb(topology)
-    total_mb += programs_memory_mb(topology)
+    total_mb = hugepages_mb(topology, lab)
     cpus = list(lab.polling_cpus(topology.technology))
     return [
         Step(

@@ -138,7 +138,8 @@ def _out_of_order(case: Case) -> str | None:
 
 def _always_dropped(case: Case) -> str | None:
     """What functions drop by their own decision even of a light load, so that no rate is without loss."""
-    light = next((one for one in reversed(case.trials) if one.purpose == "preflight" and one.valid), None)
+    looked = (one for one in reversed(case.trials) if one.purpose == "preflight" and one.valid)
+    light = next((one for one in looked if one.offered), None)
     decided = [drop for drop in light.drops if drop.decided_by is not None] if light is not None else []
     if light is None or not decided:
         return None

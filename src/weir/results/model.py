@@ -292,6 +292,8 @@ class ModelValidation(Record):
     """Of the cases that were seen undisturbed; of all if none was."""
     draws: RandomDraws | None = None
     """Absent: the labs were named."""
+    silent: list[str] = []
+    """Set-ups of which no packet came back to the tester: they are no cases."""
 
 
 def schema() -> dict[str, Any]:

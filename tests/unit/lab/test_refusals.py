@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import pytest
 
+from weir.lab.delay import Sweep
+
 from .lab_text import GOOD, problem, problems
 
 FUNCTIONS = """\
@@ -81,6 +83,17 @@ def test_a_sweep_of_no_goal_is_refused_at_its_place() -> None:
     found = problem(GOOD + "measure: {latency: {sweep: {goal: PDX}}}\n")
     assert (found.key, found.nearest) == ("measure.latency.sweep.goal", "PDR")
     assert found.expected == "one of NDR, PDR"
+
+
+@pytest.mark.parametrize("sweep", ["first: 0.000001", "first: 0.5, last: 0.50001"])
+def test_a_sweep_of_loads_that_are_one_or_none_is_refused_at_its_place(sweep: str) -> None:
+    found = problem(GOOD + f"measure: {{latency: {{sweep: {{{sweep}}}}}}}\n")
+    assert found.key == "measure.latency.sweep"
+    assert found.expected == "loads of 0.001 % or more, and as far from each other"
+
+
+def test_a_sweep_may_be_as_fine_as_loads_can_be_written() -> None:
+    assert Sweep(first=0.00001, last=0.00002, points=2).loads == ("0.001% NDR", "0.002% NDR")
 
 
 @pytest.mark.parametrize("size", [63, 9221])

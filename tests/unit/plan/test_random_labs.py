@@ -11,7 +11,15 @@ import pytest
 from weir.lab import load_lab
 from weir.lab.check import complaints
 from weir.plan.memory import TABLES, entries, learning_packets
-from weir.plan.random_labs import FASTPATH, FUNCTIONS_MAX, Drawn, Known, drawn
+from weir.plan.random_labs import (
+    FASTPATH,
+    FRUITLESS_MAX,
+    FUNCTIONS_MAX,
+    Drawn,
+    FruitlessError,
+    Known,
+    drawn,
+)
 
 CPUS = (0, 1)
 KNOWN = Known(
@@ -140,3 +148,8 @@ def test_a_polling_switch_has_a_core_that_nobody_else_has() -> None:
         assert cores is not None
         assert cores.switch == (1,)
         assert cores.tester == cores.functions == (0,)
+
+
+def test_where_every_draw_is_refused_it_ends_with_the_reason() -> None:
+    with pytest.raises(FruitlessError, match=f"{FRUITLESS_MAX} draws in a row .* the last one since "):
+        next(drawn(replace(KNOWN, technology="ovs-dpdk", technologies={}, fastpath=False), (0,), 1))

@@ -55,6 +55,21 @@ def test_tuning_does_all_that_the_lab_does_not_forbid() -> None:
     assert asked.params["required"]
 
 
+def test_tuning_promises_what_the_chain_needs_that_has_most_pages() -> None:
+    machine = {"kind": "vm", "nf": "l2fwd", "vm": {"hugepages": True, "memory_mb": 4096}}
+    functions = {"plain": {"nf": "l2fwd"}, "machine": machine}
+    chosen = lab(**TWO, technology="linux-bridge", chain=[["plain"] * 4, ["machine"]], functions=functions)
+    promised = plan.tuning_steps(chosen, plan.tuning(chosen, "1a2b3c4d").cpus)[0]
+    needed_mb = [
+        int(str(step.params["memory_mb"]))
+        for chain in chosen.chains()
+        for step in plan.steps(plan.build_topology(chosen, "linux-bridge", chain, "small-1a2b3c4d"), chosen)
+        if step.kind == "hugepages"
+    ]
+    assert len(needed_mb) == 2
+    assert promised.params["memory_mb"] == needed_mb[1] > 4096
+
+
 def test_small_pages_realtime_and_floating_threads_reach_weir_dp() -> None:
     plain, small = deployed()[-1], deployed(hugepages="none", rt=True)
     assert (plain.params["huge"], plain.params["pinned"], plain.params["rt"]) == (True, True, False)

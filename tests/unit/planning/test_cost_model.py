@@ -8,11 +8,13 @@ from random import Random
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize_scalar
+from scipy.special import huber
 
 from tests.unit.planning.costly import HZ, MEMORY, TRUTH, chain, measured, true_pps
 from weir.lab.execution import Execution
 from weir.planning.model.capacity import CostModel, UnknownCostError, predict
-from weir.planning.model.fit import Row, chosen, fit
+from weir.planning.model.fit import HUBER, NOISE_CYCLES, NOISE_SHARE, PRIOR_CYCLES, Row, chosen, fit
 from weir.planning.model.quality import calibrated, errors
 from weir.planning.model.terms import core_terms, path_terms, state_bytes
 
@@ -48,6 +50,17 @@ def error(model: CostModel, execution: Execution) -> float:
 def test_without_noise_every_held_out_rate_is_right() -> None:
     model = model_of(0.0)
     assert max(error(model, one) for one in HELD_OUT) < 0.01
+
+
+def test_a_measurement_far_off_pulls_as_hubers_loss_says() -> None:
+    cycles = np.array([100.0] * 9 + [150.0])
+    noise = np.hypot(NOISE_SHARE * cycles, NOISE_CYCLES)
+
+    def loss(value: float) -> float:
+        return float(huber(HUBER, (cycles - value) / noise).sum() + (value / PRIOR_CYCLES) ** 2 / 2)
+
+    found = fit([Row(1, {"generator": 1.0}, one) for one in cycles.tolist()]).parameters.cycles
+    assert found == pytest.approx([minimize_scalar(loss, bounds=(100, 150)).x], abs=0.01)
 
 
 def test_costs_that_trials_tell_apart_are_recovered() -> None:

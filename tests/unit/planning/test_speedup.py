@@ -95,5 +95,9 @@ def test_a_csv_gives_points_and_says_which_line_is_wrong() -> None:
         points_of_csv("1,1000000\n")
     with pytest.raises(ValueError, match="line 3"):
         points_of_csv("cores,pps\n1,1e6\ntwo,2e6\n")
+    with pytest.raises(ValueError, match="line 5: expected a whole number"):
+        points_of_csv('cores,pps\n\n"2\n",1e6\ntwo,2e6\n')
+    with pytest.raises(ValueError, match="line 2: expected 1 core or more, and a rate above 0"):
+        points_of_csv("cores,pps\n4,inf\n")
     with pytest.raises(ValueError, match="line 2: expected 1 core or more"):
         points_of_csv("cores,pps\n0,1e6\n")

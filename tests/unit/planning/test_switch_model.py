@@ -192,3 +192,10 @@ def test_chains_of_trials_have_each_kind_of_traffic_and_are_of_several_lengths(
     }
     assert {bundle[0].parts() for bundle in bundles[:3]} == {1, 2, 3}
     assert len(trials) <= 15
+
+
+def test_of_fewer_trials_than_a_chain_is_built_for_so_many_are_made() -> None:
+    lab = lab_under("ovs-dpdk")
+    trials = planned(lab, (0, 1), MEMORY, 3, "ovs-dpdk")
+    assert len(trials) == 3
+    assert len(bundled(trials)) == 1

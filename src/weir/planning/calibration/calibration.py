@@ -30,7 +30,7 @@ from weir.plan.trials import (
 )
 from weir.planning.calibration.drawing import LOST_MAX, known_of_lab, tried
 from weir.planning.calibration.rows import idle_shares, row_terms, rows, testers
-from weir.planning.calibration.set_up import Visited, core_speed_of, setup
+from weir.planning.calibration.set_up import Visited, core_speed_of, returning, setup
 from weir.planning.calibration.visits import Say, visited
 from weir.planning.model.capacity import predict
 from weir.planning.model.document import parameters_of
@@ -85,8 +85,9 @@ def planned(
         if area.share()
     ]
     largest = max(map(len, bundles))
-    found = chosen(terms, aims, most // largest, _turns([bundle[0] for bundle in bundles], switched=switched))
-    return [one for index in found for one in bundles[index]]
+    turns = _turns([bundle[0] for bundle in bundles], switched=switched)
+    found = chosen(terms, aims, max(1, most // largest), turns)
+    return [one for index in found for one in bundles[index]][:most]
 
 
 def _turns(options: Sequence[PlannedTrial], *, switched: bool) -> list[list[int]]:
@@ -208,7 +209,9 @@ def measured(setups: Sequence[Visited], memory: MemoryCurve) -> list[Measured]:
 def document(
     lab: Lab, setups: Sequence[Visited], memory: MemoryCurve, technology: TechnologyName = "direct"
 ) -> ModelDocument:
-    """The model that the set-ups, all visited, make."""
+    """The model that the set-ups, all visited, make. NothingReturnedError if no packet came back of any."""
+    silent = [one.name for one in setups if not one.returned()]
+    setups = returning(setups)
     hello = setups[0].hello
     assert hello is not None
     trials = measured(setups, memory)
@@ -278,7 +281,7 @@ def document(
             )
             for one, trial, pps, factor in zip(setups, best, said, factors, strict=True)
         ],
-        notes=list(_notes(setups)),
+        notes=list(_notes(setups, silent)),
         fingerprint=fabric.fingerprint(hello.tsc_hz, hello.memory, {"dpdk": hello.dpdk}),
     )
 
@@ -293,7 +296,9 @@ def wire(lab: Lab, technology: TechnologyName) -> str:
     return kind
 
 
-def _notes(setups: Sequence[Visited]) -> Iterator[str]:
+def _notes(setups: Sequence[Visited], silent: Sequence[str]) -> Iterator[str]:
+    if silent:
+        yield f"No packet came back, so they are not in it: {'; '.join(silent)}."
     unsettled = [one.name for one in setups if not one.settled]
     if unsettled:
         yield f"Rates did not stand still before the measurement: {'; '.join(unsettled)}."

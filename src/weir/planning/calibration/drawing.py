@@ -7,14 +7,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from weir.base.error import WeirError
 from weir.fabric import stop_signals
 from weir.lab import Lab
 from weir.lab.variant import TechnologyName
 from weir.measure.windows import entered, stage_drops
 from weir.plan import PlanError
 from weir.plan.execution import list_entries
-from weir.plan.random_labs import Drawn, Known
+from weir.plan.random_labs import FRUITLESS_MAX, Drawn, FruitlessError, Known
 from weir.plan.trials import library
 from weir.planning.calibration.set_up import Visited, setup
 from weir.planning.calibration.visits import Say, visit
@@ -25,8 +24,6 @@ from weir.results.model import ModelDocument
 
 LOST_MAX = 0.001
 """Share of the packets that functions may drop: dropped ones cost less than forwarded ones."""
-FRUITLESS_MAX = 200
-"""Draws in a row that do not run: then none will."""
 
 
 @dataclass
@@ -85,10 +82,6 @@ def described(lab: Lab) -> str:
     )
 
 
-class FruitlessError(WeirError):
-    """Nothing that was drawn runs."""
-
-
 def tried(
     draws: Iterator[Drawn],
     technology: str,
@@ -126,7 +119,7 @@ def tried(
             found.redrawn[why] += 1
             fruitless += 1
             if fruitless == FRUITLESS_MAX:
-                raise FruitlessError(f"{fruitless} draws in a row do not run, the last one since {why}")
+                raise FruitlessError(why)
     return found
 
 

@@ -8,6 +8,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from weir.base.error import WeirError
 from weir.lab import Chain, Lab
 from weir.lab.execution import Execution
 from weir.measure.core_speed import Slowing
@@ -82,8 +83,14 @@ class Visited:
         return bool(self.usable())
 
     def measurements(self) -> list[Measurement]:
-        """One for each distance at which usable windows suffice; of all windows if there is none."""
-        return [self._measurement(group) for group in self.usable() or [self.windows]]
+        """One for each distance at which usable windows suffice; of all windows if there is none. None at all
+        if no packet came back."""
+        heard = [group for group in self.usable() if _heard(group)]
+        return [self._measurement(group) for group in heard or [self.windows] if _heard(group)]
+
+    def returned(self) -> bool:
+        """Whether any packet came back to the tester."""
+        return _heard(self.windows)
 
     def light_measurements(self) -> list[Measurement]:
         """The same at each light load; none where usable windows do not suffice."""
@@ -119,6 +126,23 @@ class Visited:
         if not distances:
             return self.execution
         return replace(self.execution, core_distance_cycles=statistics.mean(distances))
+
+
+class NothingReturnedError(WeirError):
+    """There is nothing to learn from what was measured."""
+
+
+def returning(setups: Sequence[Visited]) -> list[Visited]:
+    """Those of which packets came back to the tester. NothingReturnedError without any."""
+    found = [one for one in setups if one.returned()]
+    if not found:
+        names = "; ".join(one.name for one in setups)
+        raise NothingReturnedError(f"{names}: no packet came back to the tester")
+    return found
+
+
+def _heard(windows: Sequence[Window]) -> bool:
+    return any(window.pps() for window in windows)
 
 
 def _by_distance(found: Sequence[Window]) -> list[list[Window]]:

@@ -91,6 +91,7 @@ def render_validation(validation: ModelValidation) -> str:
             _summary("blind, from the calibration alone", validation.blind),
             _summary("in the state of the machine that each was measured in", validation.conditional),
             *_left_out(validation),
+            *(f"not among them: no packet came back of {name}" for name in validation.silent),
             *_draws(validation),
             *(f"– {notice}" for notice in notices),
         ]

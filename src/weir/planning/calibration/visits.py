@@ -79,7 +79,6 @@ def visit(some: Sequence[Visited], begins: Callable[[Visited], None], *, light: 
         for one in some:
             begins(one)
             one.hello = chain.hello
-            one.visits += 1
             client.configure_traffic(plan.streams(topology, one.lab, one.frame))
             one.settled &= _taught(one, client)
             client.start_traffic(dict.fromkeys(range(one.streams()), 0.0), LONGEST_S * 10**9, 0)
@@ -90,6 +89,7 @@ def visit(some: Sequence[Visited], begins: Callable[[Visited], None], *, light: 
                     one.light.setdefault(share, []).append(window)
             client.finish_traffic()
             client.traffic_result(_ENDING_MS)
+            one.visits += 1
 
 
 def _taught(one: Visited, client: DataPlaneClient) -> bool:

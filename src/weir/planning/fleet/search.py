@@ -105,6 +105,9 @@ class Search:
             ended = "time"
         self._step = "balance"
         balance(self.room, self.stop)
+        # What was free in pieces may be in one now.
+        waiting = [chain for chain in self._order if self.missing[chain]]
+        self.missing = fill(self.room, self.missing, waiting, self._ranks)
         return Answer(self.room, self.standing(), ended)
 
     def standing(self) -> Standing:

@@ -304,10 +304,15 @@ def typical(model: CostModel, execution: Execution) -> Execution:
     return replace(execution, core_distance_cycles=statistics.median(model.distances_cycles))
 
 
+def as_slow_as_trials(model: CostModel) -> CostModel:
+    """The model on cores that are slowed as much as those of the trials were in the median."""
+    return replace(model, hz=model.hz / model.slowed, slowed=1.0)
+
+
 def predict_blind(model: CostModel, execution: Execution) -> Prediction:
     """The rate of `execution` by the calibration alone. ValueError names what was never measured."""
     execution = typical(model, execution)
-    found = predict(model, execution).times(1 / model.slowed)
+    found = predict(as_slow_as_trials(model), execution)
     off = math.hypot(deviation(model, execution), state_deviation(model, execution))
     low_pps, high_pps = model.blind.bounds(found.pps, off)
     return replace(found, low_pps=low_pps, high_pps=high_pps)

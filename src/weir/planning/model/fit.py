@@ -33,7 +33,8 @@ NOISE_SHARE, NOISE_CYCLES = 0.03, 1.5
 """Of one measurement: share of it, and what the time-stamp counter adds."""
 FACTOR_SHARE = 0.05
 """Standard deviation of a trial's factor."""
-_HUBER = 2.0
+HUBER = 2.0
+"""Standard deviations; what is farther off counts less."""
 _ROUNDS = 6
 
 
@@ -109,7 +110,8 @@ def fit(rows: Sequence[Row]) -> Fitted:
         fitted = amounts / scale @ solved
         factors = _factors(trials, cycles, fitted, 1 / noise)
         off = np.abs(cycles - fitted * factors) / noise
-        weights = np.minimum(1.0, _HUBER / np.maximum(off, 1e-12)) / noise
+        # Rows are scaled, and their squares are summed: a square is to have Huber's weight.
+        weights = np.sqrt(np.minimum(1.0, HUBER / np.maximum(off, 1e-12))) / noise
     design = amounts / scale * factors[:, None] * weights[:, None]
     left = (cycles - amounts / scale @ solved * factors) * weights
     variance = max(1.0, float(left @ left) / max(1, len(rows) - len(names)))

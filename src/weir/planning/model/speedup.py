@@ -100,16 +100,17 @@ def points_of_csv(text: str) -> list[Point]:
     if rows.fieldnames is None or not {"cores", "pps"} <= {name.strip() for name in rows.fieldnames}:
         raise ValueError("expected a first line `cores,pps`")
     points = []
-    for number, row in enumerate(rows, start=2):
+    for row in rows:
         values = {
             (key or "").strip(): (value or "").strip() for key, value in row.items() if isinstance(value, str)
         }
         try:
             point = Point(int(values["cores"]), float(values["pps"]))
         except (KeyError, ValueError):
-            raise ValueError(f"line {number}: expected a whole number of cores and a rate in pps") from None
-        if point.cores < 1 or not point.pps > 0:
-            raise ValueError(f"line {number}: expected 1 core or more, and a rate above 0")
+            wanted = "a whole number of cores and a rate in pps"
+            raise ValueError(f"line {rows.line_num}: expected {wanted}") from None
+        if point.cores < 1 or not 0 < point.pps < math.inf:
+            raise ValueError(f"line {rows.line_num}: expected 1 core or more, and a rate above 0")
         points.append(point)
     return points
 

@@ -11,7 +11,13 @@ from weir.base import packet_rate
 from weir.lab import Chain, Lab
 from weir.lab.execution import Execution
 from weir.plan.execution import execution
-from weir.planning.model.capacity import CostModel, Prediction, predict_blind, typical
+from weir.planning.model.capacity import (
+    CostModel,
+    Prediction,
+    as_slow_as_trials,
+    predict_blind,
+    typical,
+)
 from weir.planning.model.scaling import over_link, side_by_side
 from weir.planning.queueing import DelayPrediction, execution_delay
 from weir.results.prediction import LabPrediction, PredictedCore, PredictedDelay, PredictedQueue
@@ -98,7 +104,7 @@ def _delay(
         return None, (f"No delay at {load}: what waits in a switch is not in the model.",)
     if rate_pps >= carried_pps:
         return None, (f"No delay at {load}: it carries {packet_rate.said(carried_pps)}.",)
-    found = execution_delay(model, one, rate_pps / sets, lab.traffic.arrivals)
+    found = execution_delay(as_slow_as_trials(model), one, rate_pps / sets, lab.traffic.arrivals)
     return _document(found), (
         f"Delays at {load}, {lab.traffic.pacing} pacing, are of queues and bursts: what the host takes away "
         "comes on top, at P99 above all.",

@@ -26,7 +26,14 @@ from weir.plan.placements import (
     placements,
     splits,
 )
-from weir.planning.model.capacity import CostModel, Prediction, knows_fastpath, predict_blind, typical
+from weir.planning.model.capacity import (
+    CostModel,
+    Prediction,
+    as_slow_as_trials,
+    knows_fastpath,
+    predict_blind,
+    typical,
+)
 from weir.planning.model.scaling import over_link
 from weir.planning.model.terms import core_terms
 from weir.planning.placement.prediction import directions, execution_of
@@ -222,8 +229,9 @@ class Search:
     def _delays(self, sized: Sequence[Execution], said: Sequence[Prediction]) -> tuple[DelayPrediction, ...]:
         """On cores as slow as the lower bounds of the rates say; none if one is full even so."""
         found = []
+        model = as_slow_as_trials(self.model)
         for execution, one in zip(sized, said, strict=True):
-            slow = replace(self.model, hz=self.model.hz * one.low_pps / one.pps)
+            slow = replace(model, hz=model.hz * one.low_pps / one.pps)
             try:
                 found.append(
                     execution_delay(slow, execution, self.question.rate_pps or 0.0, self.lab.traffic.arrivals)

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from weir.lab.execution import FULL_BURST, Area, AreaPath, Execution
-from weir.planning.model.capacity import CostModel, budget_hz
+from weir.planning.model.capacity import CostModel, budget_hz, without_unknown_fastpath
 from weir.planning.model.terms import SHORT_BURST, path_terms, state_bytes
 from weir.planning.queueing.distribution import quantiles
 from weir.planning.queueing.network import Network, network
@@ -156,7 +156,9 @@ def execution_delay(
 
 
 def execution_queues(model: CostModel, execution: Execution) -> tuple[Queue, ...]:
-    """One for each path of each area, in the order in which each core polls them."""
+    """One for each path of each area, in the order in which each core polls them; as of rates, without fast
+    paths if none was measured."""
+    execution = without_unknown_fastpath(model, execution)
     return tuple(
         _queue(model, execution, area, index, path)
         for area in execution.areas

@@ -140,7 +140,7 @@ CAMPAIGN = ConnectionsCampaign
 
 def said(found: ConnectionsFound) -> str:
     """ "new-connections: 12,345 connections a second"; or why there is none."""
-    unit = next(unit for goal, unit in UNITS.items() if goal == found.goal)
+    unit = UNITS[found.goal]
     if found.load is None:
         return f"{found.goal}: irregular: {found.why}"
     doubts = [" (tester-bound)" * found.tester_bound]

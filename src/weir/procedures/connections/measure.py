@@ -26,7 +26,7 @@ from weir.protocol.client import DataPlaneClient
 from weir.results.case import TESTER_BOUND_SHARE
 from weir.results.connections import Connections, ConnectionsFound, ConnectionTrial
 
-UNITS: dict[ConnectionGoal, str] = {
+UNITS: dict[str, str] = {
     "new-connections": "connections a second",
     "concurrent-connections": "connections",
     "transactions": "transactions a second",
@@ -119,7 +119,7 @@ class ConnectionMeasurer:
         )
 
     def ceiling_per_s(self, goal: ConnectionGoal = "new-connections") -> float | None:
-        """New connections, or transactions, a second that all are completed, up to a tenth more; None: not
+        """New connections, or transactions, a second that all are completed, up to an eighth more; None: not
         even few are."""
         runner = self._runner(goal)
         good, tried = 0.0, LOWEST

@@ -85,7 +85,9 @@ def _runner(on: RunningChain, frame: str) -> TrialRunner:
 
 
 def costs(trials: Sequence[tuple[Trial, Trial]], tsc_hz: float) -> list[OutsideArea]:
-    """Of pairs of trials, without load and with it. Dearest first; what is in no loaded trial is left out."""
+    """Of pairs of trials, without load and with it. Dearest first; what is in no loaded trial is left out,
+    and so are pairs of which the tester sent nothing."""
+    trials = [pair for pair in trials if pair[1].offered]
     kinds = {_key(area): area.kind for _, trial in trials for area in _outside(trial)}
     found = [_cost(key, kind, trials, tsc_hz) for key, kind in kinds.items()]
     return sorted(found, key=lambda one: -one.most_tsc_cycles_per_packet)

@@ -194,4 +194,5 @@ class Course:
 
 
 def _up(pairs: dict[str, dict[str, str]]) -> bool:
-    return all(pair["primary"] == _UP for pair in pairs.values())
+    """Whether every port of the guest is; one that lists none has not come back yet."""
+    return bool(pairs) and all(pair["primary"] == _UP for pair in pairs.values())

@@ -98,14 +98,14 @@ def rfc2544(
         _with(lab, options),
         tuple(dataclasses.replace(one, lab=_with(one.lab, options)) for one in compared),
     )
-    resettable = [one for one in compared if TECHNOLOGIES[one.technology].switch != "none"]
-    if options.tests == ("reset",) and not resettable:
+    resettable = [TECHNOLOGIES[way.technology].switch != "none" for way in compared for _ in way.lab.chains()]
+    if options.tests == ("reset",) and not any(resettable):
         raise CommandError(
             f"nothing can be reset in {lab_path}: {NOTHING}; add one of them to its `technology`", USAGE
         )
     setups = [f"{way.name} {chain.name}" for way in compared for chain in way.lab.chains()]
     frames = [str(one) for one in lab.traffic.frames]
-    takes_s = expected_s(options, len(frames), len(setups))
+    takes_s = expected_s(options, len(frames), resettable)
     takes = f"expected to take about {numbers.seconds(takes_s)}"
     if dry_run and as_json:
         planned = {"tests": options.tests, "setups": setups, "frames": frames, "expected_s": takes_s}

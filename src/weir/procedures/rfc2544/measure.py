@@ -73,7 +73,7 @@ class _OneFrame(OneCase):
 
     def _run(self, bench: Bench, report: Rfc2544) -> None:
         wanted = self._options.tests
-        if self._needs_throughput():
+        if _needs_throughput(wanted, resettable=bool(self.chain.resets)):
             for by in self._options.search:
                 self.throughput.append(find_throughput(bench, by, self._measure))
                 self.chain.on_event(GoalFound(self.traffic.frame, self.throughput[-1]))
@@ -90,10 +90,6 @@ class _OneFrame(OneCase):
             report.recovery = measure_recovery(bench, load_pps)
         if "reset" in wanted and (load_pps is not None or not self.chain.resets):
             report.resets = measure_resets(bench, load_pps or 0.0, self.chain.resets)
-
-    def _needs_throughput(self) -> bool:
-        without = {"frame-loss"} if self.chain.resets else {"frame-loss", "reset"}
-        return not set(self._options.tests) <= without
 
     def _bench(self) -> Bench | None:
         """After a warm-up as fast as the tester can; None if it can send nothing."""
@@ -124,12 +120,18 @@ class _OneFrame(OneCase):
         return {"rfc2544": self._report}
 
 
+def _needs_throughput(tests: Sequence[str], *, resettable: bool) -> bool:
+    without = {"frame-loss"} if resettable else {"frame-loss", "reset"}
+    return not set(tests) <= without
+
+
 SEARCH_TRIALS = 12
 LOSS_TRIALS = 8
 
 
-def expected_s(options: Rfc2544Options, frames: int, setups: int) -> float:
-    """Seconds for so many frame sizes on that many built chains."""
+def expected_s(options: Rfc2544Options, frames: int, resettable: Sequence[bool]) -> float:
+    """Seconds for so many frame sizes on each of some chains. `resettable`: of each, whether something of it
+    can be reset."""
     rest_s = options.restabilise_s
     burst_trials = 1 + math.ceil(math.log2(1 / options.burst_step)) * (1 + options.burst_verifications / 2)
     each = {
@@ -140,5 +142,10 @@ def expected_s(options: Rfc2544Options, frames: int, setups: int) -> float:
         "recovery": options.recovery_repeats * (options.overload_s + options.recovery_s + rest_s),
         "reset": options.reset_repeats * (options.reset_after_s + options.reset_watch_s + rest_s),
     }
-    needed = {"throughput", *options.tests}
-    return setups * frames * sum(seconds for test, seconds in each.items() if test in needed)
+
+    def of_one(*, resettable: bool) -> float:
+        needed = set(options.tests) - (set() if resettable else {"reset"})
+        needed |= {"throughput"} if _needs_throughput(options.tests, resettable=resettable) else set()
+        return sum(seconds for test, seconds in each.items() if test in needed)
+
+    return frames * sum(of_one(resettable=one) for one in resettable)

@@ -41,6 +41,7 @@ from weir.cli.stored import (
 if TYPE_CHECKING:
     from weir.lab import Lab
     from weir.procedures.soak.run import SoakSettings
+    from weir.results.result import Result
 
 
 DURATION, INTERVAL, LOAD = "16h", "10s", "50% PDR"
@@ -106,7 +107,7 @@ def soak(
         earlier = stored(resume, store)
         lab = stored_lab(earlier.spec)
         require_files(earlier, lab)
-        _same(lab, lab_path, quick=earlier.quick or quick, variant=earlier.setups[0].variant)
+        _same(lab, lab_path, earlier, quick=quick)
     elif lab_path is None:
         raise CommandError("expected a LAB, or --resume RUN", USAGE)
     else:
@@ -167,8 +168,9 @@ def _alone(given: dict[str, str | None]) -> None:
         )
 
 
-def _same(lab: Lab, lab_path: Path | None, *, quick: bool, variant: str | None) -> None:
-    if lab_path is not None and here(lab_path, quick=quick, variant=variant) != lab:
+def _same(lab: Lab, lab_path: Path | None, earlier: Result, *, quick: bool) -> None:
+    variant = next((one.variant for one in earlier.setups), None)
+    if lab_path is not None and here(lab_path, quick=earlier.quick or quick, variant=variant) != lab:
         raise CommandError(
             f"{lab_path} is not the lab that was soaked: it has changed since; leave LAB out to go on with"
             " the stored one, or begin a new soak",

@@ -142,7 +142,11 @@ def _in_ns(listed: list[tuple[float, float, int]]) -> Buckets:
 
 
 def of_record(stream: SoakStream) -> Delays:
-    """Back from a prefix's record, for a soak that goes on."""
+    """Back from a prefix's record, for a soak that goes on.
+
+    The record does not say of how many packets jitter is: it weighs as many as latency, of which a few more
+    or fewer were measured.
+    """
     if stream.latency is None:
         return Delays()
     found = Delays(
@@ -167,6 +171,15 @@ ALL = "all"
 _COUNTS = ("offered", "refused", "delivered", "lost", "duplicates", "reordered")
 
 
+EARLY_SHARE = 0.1
+"""Of an interval: looks are not as far from their time, and no interval more is wanted for what they lack."""
+
+
+def _reached(passed_s: float, length_s: float, interval_s: float) -> bool:
+    """Whether the interval that was the last one fills that length."""
+    return passed_s >= length_s - EARLY_SHARE * interval_s
+
+
 @dataclass
 class _Windows:
     """Parts of one length, one behind the other."""
@@ -179,7 +192,7 @@ class _Windows:
     def add(self, seconds: float, max_us: float) -> None:
         self.filled_s += seconds
         self.max_us = max(self.max_us, max_us)
-        if self.filled_s >= self.seconds:
+        if _reached(self.filled_s, self.seconds, seconds):
             self.done.append(self.max_us)
             self.filled_s, self.max_us = 0.0, 0.0
 
@@ -231,7 +244,7 @@ class Prefixes:
         self._sum.add(record, delays)
         self._time(record)
         for name, seconds in LENGTHS_S.items():
-            if self._seconds >= seconds and name not in self._kept:
+            if name not in self._kept and _reached(self._seconds, seconds, record.to_s - record.from_s):
                 self._kept[name] = self._now(name)
 
     def so_far(self) -> list[SoakPrefix]:

@@ -44,14 +44,15 @@ def fitted(subject: str, what: str, unit: str, points: Series) -> Drift:
     values = [value for _, value in points]
     line = statistics.linear_regression(times, values)
     deviations = [value - (line.intercept + line.slope * at) for at, value in points]
-    spread = sum((at - statistics.fmean(times)) ** 2 for at in times)
+    middle = statistics.fmean(times)
+    spread = sum((at - middle) ** 2 for at in times)
     freedom = len(points) - 2
     variance, student = sum(one * one for one in deviations) / freedom, float(stdtrit(freedom, 0.975))
     reach = student * math.sqrt(variance / spread)
     seconds = times[-1] - times[0]
     start = line.intercept + line.slope * times[0]
     low, change, high = ((line.slope + by) * seconds for by in (-reach, 0.0, reach))
-    away = times[0] - statistics.fmean(times)
+    away = times[0] - middle
     of_start = student * math.sqrt(variance * (1 / len(points) + away * away / spread))
     sharing = start > max(of_start, 1e-9)  # of what may as well begin with nothing, a share says nothing
     return Drift(

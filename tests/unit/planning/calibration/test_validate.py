@@ -7,12 +7,14 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.unit.planning.calibration.test_picture import case, said
+from tests.unit.planning.calibration.test_visits import under, window
 from tests.unit.planning.sample_model import sample_model
 from weir.cli.main import app
 from weir.lab import load_lab
 from weir.planning.calibration.drawing import known_of_lab, known_of_model
+from weir.planning.calibration.set_up import Visited
 from weir.planning.calibration.table import render_validation
-from weir.planning.calibration.validation import _errors
+from weir.planning.calibration.validation import _errors, validate_labs
 from weir.results.model import ModelRange, ModelValidation, RandomDraws, Redrawn, ValidationCase
 
 LABS = Path(__file__).parents[4] / "labs"
@@ -71,3 +73,20 @@ def test_what_a_model_never_measured_is_not_drawn() -> None:
     assert known.entries_max == {"acl": 100}
     assert not known.fastpath
     assert "lb" not in known.functions
+
+
+def test_a_lab_file_that_goes_while_its_set_ups_are_measured_is_kept_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "lab.yml"
+    path.write_text("the lab")
+    (one,) = under("direct", ("64", 64))
+
+    def measure(setups: list[Visited], *_: object) -> None:
+        path.unlink()
+        for each in setups:
+            each.windows += [window(100)] * 9
+
+    monkeypatch.setattr("weir.planning.calibration.validation.visited", measure)
+    (found,) = validate_labs({path: one.lab}, sample_model(), lambda _: None).cases
+    assert found.lab == "the lab"

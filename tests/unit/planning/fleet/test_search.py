@@ -14,7 +14,7 @@ from tests.unit.planning.fleet.referee import best, broken, cost_of, places
 from weir.planning.fleet.instance import ChainClass, Fleet, HostClass, Rule
 from weir.planning.fleet.local_search import balance, fill
 from weir.planning.fleet.room import Room
-from weir.planning.fleet.search import Answer, Search, Standing
+from weir.planning.fleet.search import SHARES, Answer, Search, Standing
 from weir.planning.fleet.stop import Stop
 
 LIMIT_S = 20.0
@@ -159,6 +159,18 @@ def test_time_is_kept() -> None:
     answer = Search(many(240, 40), Stop(5, lambda: next(now)), gap=0.0, seed=1, tell=lambda _: None).run()
     assert answer.ended == "time"
     assert answer.standing.unplaced == 0
+
+
+@pytest.mark.parametrize("seed", [384, 1827])
+def test_a_chain_that_fits_once_loads_are_balanced_has_its_place(seed: int) -> None:
+    fleet = small(seed)
+    now_s = iter([0.0])  # then time is up, but for balance
+    stop = Stop(LIMIT_S, lambda: next(now_s, SHARES["end"] * LIMIT_S))
+    answer = Search(fleet, stop, gap=0.0, seed=1, tell=lambda _: None).run()
+    found = places(answer.room)
+    assert broken(fleet, found) == []
+    assert answer.standing.unplaced == fleet.chain_count - len(found)
+    assert not any(answer.room.fits(chain).any() for chain in answer.room.unplaced())
 
 
 def test_balance_makes_the_fullest_node_less_full_on_the_same_hosts() -> None:

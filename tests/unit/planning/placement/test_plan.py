@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from tests.unit.planning.sample_model import sample_model
 from weir.cli.main import app
+from weir.results.model import ModelCoreSpeed, ModelDocument
 from weir.store.model_file import write_model
 
 ROOT = Path(__file__).parents[4]
@@ -183,6 +184,22 @@ def test_the_delay_must_hold_too(lab: Path) -> None:
     shortest = max(figures["delay"]["p99_us"] for figures in tight["best"]["figures"])
     others = [two["figures"] for two in tight["runners_up"] if two["figures"][0]["delay"]]
     assert all(max(one["delay"]["p99_us"] for one in figures) >= 0.98 * shortest for figures in others)
+
+
+@pytest.mark.long
+def test_delays_are_of_cores_as_slow_as_they_were_in_the_trials(lab: Path) -> None:
+    """A machine twice as fast, slowed to a half, is as fast as the other."""
+    plain = sample_model()
+    speed = ModelCoreSpeed(best_cycles=600.0, slope=1.0, slowed=2.0)
+    slowed = plain.model_copy(update={"counter_hz": 2 * plain.counter_hz, "core_speed": speed})
+
+    def delay_us(model: ModelDocument) -> float:
+        write_model(model, lab.parent / "model.json")
+        one = planned(lab, "--rate", "3Mpps", "--latency-us", "50")
+        p99_us: float = one["best"]["figures"][0]["delay"]["p99_us"]
+        return p99_us
+
+    assert delay_us(slowed) == pytest.approx(delay_us(plain))
 
 
 def test_a_delay_is_shown_where_one_was_asked_for(lab: Path) -> None:

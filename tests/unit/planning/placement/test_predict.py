@@ -15,7 +15,7 @@ from weir.cli.main import app
 from weir.planning.calibration.table import render
 from weir.planning.model.document import parameters_of, poor_fit
 from weir.planning.model.quality import calibrated
-from weir.results.model import MemoryPoint, ModelDocument, ModelRange
+from weir.results.model import MemoryPoint, ModelCoreSpeed, ModelDocument, ModelRange
 from weir.store.model_file import write_model
 
 LAB = """
@@ -195,6 +195,28 @@ def test_delays_at_a_load_grow_with_it_and_there_is_none_at_more_than_is_carried
     assert code == 0
     assert "known: No delay at" in said
     assert "P99 µs" not in said
+
+
+def test_a_delay_is_of_cores_as_slow_as_those_that_the_rate_is_of(lab: Path, model: Path) -> None:
+    """A machine twice as fast, slowed to a half, is as fast as the other."""
+    given = (
+        str(lab),
+        "--chain",
+        "known",
+        "--model",
+        str(model),
+        "--flows",
+        "64",
+        "--rate",
+        "3Mpps",
+        "--json",
+    )
+    (plain,) = json.loads(predicted(*given)[1])
+    speed = ModelCoreSpeed(best_cycles=600.0, slope=1.0, slowed=2.0)
+    write_model(document().model_copy(update={"counter_hz": 2 * HZ, "core_speed": speed}), model)
+    (slowed,) = json.loads(predicted(*given)[1])
+    assert slowed["pps"] == pytest.approx(plain["pps"])
+    assert slowed["delay"]["p99_us"] == pytest.approx(plain["delay"]["p99_us"])
 
 
 def test_other_options_than_the_model_was_measured_with_are_said(lab: Path, tmp_path: Path) -> None:

@@ -73,3 +73,11 @@ def test_more_load_is_more_delay_and_too_much_is_refused() -> None:
     assert low.p50_us < low.p90_us < low.p99_us
     with pytest.raises(ValueError, match="would be full"):
         execution_delay(MODEL, execution, 1.1 * full)
+
+
+def test_a_fast_path_that_no_trial_had_makes_no_delay_shorter() -> None:
+    with_one, without = (
+        execution_delay(MODEL, of(lab_of(fastpath=asked)), 1e6, "poisson") for asked in (True, False)
+    )
+    assert without.mean_us <= with_one.mean_us < 1.01 * without.mean_us  # its table takes memory
+    assert with_one.loads[0] == pytest.approx(without.loads[0], rel=0.01)

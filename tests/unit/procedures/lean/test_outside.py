@@ -52,6 +52,13 @@ def test_one_that_polls_has_an_upper_bound_alone() -> None:
     assert one.most_tsc_cycles_per_packet == pytest.approx(1980)
 
 
+def test_a_trial_in_which_the_tester_sent_nothing_tells_no_cost_of_a_packet() -> None:
+    sent = (trial(20, f1__main=100_000), trial(100_000, f1__main=50_100_000))
+    (one,) = costs([(trial(20, f1__main=100_000), trial(0, f1__main=100_000)), sent], HZ)
+    assert one == costs([sent], HZ)[0]
+    assert costs([(trial(20), trial(0, f1__main=100_000))], HZ) == []
+
+
 def test_the_dearest_comes_first_and_the_tester_not_at_all() -> None:
     pair = (trial(20), trial(1000, tester=10**9, softirq__1=500_000, f1__main=900_000))
     assert [(one.name, one.kind) for one in costs([pair], HZ)] == [

@@ -59,12 +59,18 @@ def test_one_that_takes_too_long_to_be_cancelled_is_unknown_too() -> None:
 
 
 def test_one_that_was_cancelled_says_so_with_the_reason() -> None:
-    seen = course(**{"pairs.return_value": {}})
+    seen = course(**{"pairs.return_value": {"left": {"standby": "up", "primary": "up"}}})
     seen._machine.cancel.side_effect = lambda: setattr(  # type: ignore[attr-defined]
         seen._machine, "wait", lambda _: [Moment("cancelled", 1.0)] if seen.status == "running" else []
     )
     assert seen.wait(WAIT_S)
     assert (seen.status, seen.why) == ("cancelled", "it was not over after 0.05 s")
+
+
+def test_a_guest_that_knows_no_ports_after_it_has_moved_is_not_restored() -> None:
+    seen = course(**{"pairs.return_value": {}})
+    seen._replugging()
+    assert not seen.restored
 
 
 def test_ctrl_c_in_the_middle_is_an_interruption_and_before_it_nothing() -> None:

@@ -13,7 +13,7 @@ from weir.measure.one_case import Event, OnChain, PhaseStarted, Time
 from weir.measure.tester import no_counters
 from weir.procedures.rfc2544.bench import medium_pps
 from weir.procedures.rfc2544.loss import buffer_times_s, loss_shares
-from weir.procedures.rfc2544.measure import expected_s, measure_rfc2544
+from weir.procedures.rfc2544.measure import LOSS_TRIALS, expected_s, measure_rfc2544
 from weir.results.result import Case, Ceiling
 from weir.results.rfc2544 import Rfc2544
 
@@ -352,6 +352,14 @@ def test_what_the_lab_says_is_not_shortened() -> None:
     assert quick.latency_s == 1.0
 
 
+@pytest.mark.parametrize(("tag_s", "latency_s"), [(0.2, 1.0), (5, 10), (100, 120)])
+def test_a_quick_latency_trial_has_room_for_the_frame_that_the_lab_tags(
+    tag_s: float, latency_s: float
+) -> None:
+    quick = Rfc2544Options(latency_tag_s=tag_s).shortened()
+    assert (quick.latency_tag_s, quick.latency_s) == (tag_s, latency_s)
+
+
 def test_frames_are_the_labs_unless_the_procedures_have_their_own() -> None:
     of_lab = ("64", "512")
     assert Rfc2544Options().sizes(of_lab) == of_lab
@@ -362,8 +370,16 @@ def test_frames_are_the_labs_unless_the_procedures_have_their_own() -> None:
 
 
 def test_the_whole_procedure_is_announced_as_hours() -> None:
-    assert 8 * 3600 < expected_s(Rfc2544Options(), 8, 1) < 24 * 3600
-    assert expected_s(Rfc2544Options().shortened(), 3, 1) < 240
+    assert 8 * 3600 < expected_s(Rfc2544Options(), 8, [True]) < 24 * 3600
+    assert expected_s(Rfc2544Options().shortened(), 3, [True]) < 240
+
+
+def test_what_is_not_measured_takes_no_time() -> None:
+    loss = Rfc2544Options(tests=("frame-loss",))
+    assert expected_s(loss, 1, [True]) == LOSS_TRIALS * (loss.trial_s + loss.restabilise_s)
+    resets = Rfc2544Options(tests=("frame-loss", "reset"))
+    assert expected_s(resets, 1, [False]) == expected_s(loss, 1, [True]) < expected_s(resets, 1, [True])
+    assert expected_s(resets, 2, [True, False]) == expected_s(resets, 2, [True]) + expected_s(loss, 2, [True])
 
 
 def test_a_tagged_frame_after_the_end_is_refused() -> None:

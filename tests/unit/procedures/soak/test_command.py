@@ -10,10 +10,26 @@ from typer.testing import CliRunner
 
 from weir.cli import exits
 from weir.cli.main import app
+from weir.lab import load_lab
+from weir.store.open_case import OpenCaseStore
+
+from .test_stored import result
 
 LAB = str(Path(__file__).parents[4] / "labs" / "switching")
 STEPS = str(Path(__file__).parents[4] / "labs" / "upf-steps")
 runner = CliRunner()
+
+
+def test_a_run_that_ended_before_anything_was_built_has_no_soak_to_go_on_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weir.fabric.require_to_measure", lambda: None)
+    lab = load_lab(Path(LAB) / "lab.yml", cpus=(0, 1))
+    with OpenCaseStore(tmp_path / "results.db") as store:
+        store.begin(result().model_copy(update={"spec": lab.model_dump(mode="json")}))
+    done = runner.invoke(app, ["soak", "--resume", "soaked", "--store", str(tmp_path / "results.db")])
+    assert done.exit_code == exits.FAILED, done.stderr
+    assert "run soaked is no soak, or was ended before its load began" in done.stderr
 
 
 @pytest.mark.parametrize(

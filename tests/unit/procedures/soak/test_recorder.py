@@ -204,6 +204,28 @@ def test_short_runs_are_kept_as_they_were_and_the_whole_goes_on() -> None:
     assert minute.max_us_most == pytest.approx(500.9)
 
 
+def test_a_minute_is_six_intervals_of_ten_seconds_though_looks_are_a_little_early_or_late() -> None:
+    seen = run()
+    for off_s in (0.001, -0.002, 0.0, 0.0, 0.001, -0.002) * 20:
+        seen.at_s += off_s
+        seen.pass_by()
+    prefixes = {one.name: one for one in seen.recorder.soak.prefixes}
+    assert {name: round(prefixes[name].seconds) for name in ("1 min", "10 min")} == {
+        "1 min": 60,
+        "10 min": 600,
+    }
+    assert {name: prefixes[name].windows for name in ("1 min", "10 min")} == {"1 min": 20, "10 min": 2}
+
+
+def test_a_window_of_intervals_that_do_not_divide_it_is_not_shorter() -> None:
+    seen = run()
+    for _ in range(6):
+        seen.at_s += 15  # with the ten of its own 25
+        seen.pass_by()
+    minute = seen.recorder.soak.prefixes[0]
+    assert (minute.name, minute.seconds, minute.windows) == ("1 min", 75.0, 2)
+
+
 def test_a_soak_that_goes_on_has_its_gap_and_the_figures_of_both_parts() -> None:
     seen = run()
     for _ in range(4):
