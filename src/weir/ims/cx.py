@@ -8,7 +8,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from xml.sax.saxutils import escape
 
+from weir.ims.aes import BLOCK_BYTES
 from weir.ims.diameter import Avp, Message
+from weir.ims.milenage import AUTS_BYTES
 from weir.ims.subscribers import Subscriber
 
 VENDOR_3GPP, CX = 10415, 16_777_216
@@ -127,6 +129,9 @@ class SubscriberServer:
         if isinstance(found, tuple):
             return found
         found.server = server.words if server is not None else self._server
+        said = _failed_synchronization(request)
+        if len(said) == BLOCK_BYTES + AUTS_BYTES:
+            found.synchronize(said[:BLOCK_BYTES], said[BLOCK_BYTES:])
         made = found.vector(self._rand)
         item = (
             Avp.number(ITEM_NUMBER, 1, VENDOR_3GPP),
@@ -198,6 +203,14 @@ def _experimental(code: int) -> Avp:
 
 def _application() -> Avp:
     return Avp.group(VENDOR_APPLICATION, (Avp.number(VENDOR, VENDOR_3GPP), Avp.number(AUTH_APPLICATION, CX)))
+
+
+def _failed_synchronization(request: Message) -> bytes:
+    """What a subscriber said that has counted further: RAND, AUTS (TS 29.228, 6.3.1); empty: nothing."""
+    item = request.first(ITEM, VENDOR_3GPP)
+    members = item.members if item is not None else ()
+    which = (AUTHORIZATION, VENDOR_3GPP)
+    return next((one.data for one in members if (one.code, one.vendor) == which), b"")
 
 
 def _session(request: Message) -> tuple[Avp, ...]:

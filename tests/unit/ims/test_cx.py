@@ -112,6 +112,34 @@ def test_a_vector_is_milenages(server: SubscriberServer) -> None:
     assert values[cx.SCHEME].decode() == cx.AKA
 
 
+def asked_to_synchronize(server: SubscriberServer, auts: bytes) -> Message:
+    item = Avp.group(cx.ITEM, (Avp(cx.AUTHORIZATION, RAND + auts, cx.VENDOR_3GPP),), cx.VENDOR_3GPP)
+    return server.answer(asked(cx.MAR, private(), public(), item))
+
+
+def vector_of(answer: Message) -> bytes:
+    item = answer.first(cx.ITEM, cx.VENDOR_3GPP)
+    assert item is not None
+    return next(one.data for one in item.members if one.code == cx.AUTHENTICATE)
+
+
+def test_who_has_counted_further_is_synchronized_with_and_nobody_else(server: SubscriberServer) -> None:
+    known, theirs = Milenage.of(KEY, OP), 1 << 20
+    number = theirs.to_bytes(6, "big")
+    hidden = bytes(one ^ other for one, other in zip(number, known.f5_star(RAND), strict=True))
+    _, mac = known.f1(RAND, number, bytes(2))
+    amf = bytes.fromhex("8000")
+
+    def next_is(answer: Message, sqn: int) -> bool:
+        made = vector(known, RAND, sqn, amf)
+        return vector_of(answer) == made.rand + made.autn
+
+    assert next_is(asked_to_synchronize(server, hidden + bytes(8)), 32)
+    assert next_is(asked_to_synchronize(server, (hidden + mac)[:-1]), 64)
+    assert next_is(asked_to_synchronize(server, hidden + mac), theirs + 32)
+    assert next_is(server.answer(asked(cx.MAR, private(), public())), theirs + 64)
+
+
 def test_who_has_registered_is_found_and_who_has_left_is_not(server: SubscriberServer) -> None:
     assert experimental(server.answer(asked(cx.LIR, public()))) == cx.NOT_REGISTERED
     server.answer(asked(cx.MAR, private(), public()))
