@@ -13,6 +13,7 @@ from ruamel.yaml import YAML
 from tools.docs.generated import as_text
 from weir.lab.of_tenants import has_tenants
 from weir.lab.overlay import lab_schema
+from weir.lab.traffic import Traffic
 
 ROOT = Path(__file__).parents[2]
 COMMITTED = ROOT / "schema" / "lab.schema.json"
@@ -36,3 +37,16 @@ def test_the_schema_refuses_unknown_keys_at_any_depth() -> None:
     for extra in ({"baselin": "direct"}, {"traffic": {"pacng": "poisson"}}, {"quick": {"nmae": "y"}}):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(good | extra, schema)
+
+
+@pytest.mark.parametrize(
+    "frames",
+    [
+        64, ["64", 1518], "IMIX", "imix", "jumbo", "Jumbo", "capture", "Capture", "connections",
+        "Connections", "imix:aaaaaaaddddg", "imix:aaA:A=570", "IMIX(aaA, A=570)",
+    ],
+)  # fmt: skip
+def test_the_schema_accepts_every_form_of_frames_that_the_code_does(frames: object) -> None:
+    Traffic.model_validate_json(json.dumps({"frames": frames}))
+    lab = {"weir": 1, "name": "small", "chain": "PVP", "technology": "direct", "traffic": {"frames": frames}}
+    jsonschema.validate(lab, json.loads(COMMITTED.read_text(encoding="utf-8")))

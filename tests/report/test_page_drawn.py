@@ -71,7 +71,7 @@ def test_how_long_who_had_which_core_is_kept_of_every_trial() -> None:
     shown = shown_trials(json.loads(drawn(made)))
     for trial, one in zip(summary.trials(made), shown, strict=True):
         sums: Counter[tuple[int, str]] = Counter()
-        for part in one["left_out"]:
+        for part in one["away"]:
             sums[part["core"], part["by"]] += part["us"]
         assert sums == pytest.approx(noise.taken_us([trial]), abs=2)
         assert one["valid"] == trial.valid
@@ -82,7 +82,7 @@ def test_when_a_core_was_away_is_kept_as_far_as_a_plot_of_all_trials_shows_it() 
     made = noisy(80, 20)
     whole_us = sum(trial.duration_s for trial in summary.trials(made)) * US_PER_S
     for trial, one in zip(summary.trials(made), shown_trials(json.loads(drawn(made))), strict=True):
-        for part in one["left_out"]:
+        for part in one["away"]:
             assert 0 <= part["from_us"] < part["to_us"] <= round(trial.duration_s * US_PER_S)
             assert part["to_us"] - part["from_us"] <= whole_us / PIECES + 1
             assert 0 <= part["us"] <= part["to_us"] - part["from_us"] + 1
@@ -107,8 +107,8 @@ def ahead_of_the_search(duration_s: float) -> Result:
 @pytest.mark.parametrize("duration_s", [0.05, 20.0])
 def test_a_run_in_which_nothing_comes_through_has_no_more_pieces_than_a_plot_shows(duration_s: float) -> None:
     trials = shown_trials(json.loads(drawn(ahead_of_the_search(duration_s))))
-    assert [sum(part["us"] for part in one["left_out"]) for one in trials] == [duration_s * US_PER_S / 2] * 2
-    assert sum(len(one["left_out"]) for one in trials) <= PIECES
+    assert [sum(part["us"] for part in one["away"]) for one in trials] == [duration_s * US_PER_S / 2] * 2
+    assert sum(len(one["away"]) for one in trials) <= PIECES
 
 
 def _meets(part: dict[str, Any], absence: LeftOut) -> bool:

@@ -156,3 +156,16 @@ def test_points_that_a_campaign_over_hosts_lacks_are_of_all_that_it_planned_not_
     alone = summary.left_out(run)
     assert alone is not None
     assert alone.startswith("6 of 12 points (a case in one round) were left out when the budget of")
+
+
+@pytest.mark.parametrize(
+    ("cases", "end"), [(4, "d, 3 of 3 rounds"), (5, "and 1 case more"), (6, "and 2 cases more")]
+)
+def test_of_many_cases_that_a_campaign_lacks_the_rest_is_counted(cases: int, end: str) -> None:
+    run = result()
+    missing = [
+        LeftOutRounds(name="ovs", chain="PVP", frame=frame, measured=0, left_out=3)
+        for frame in "abcdef"[:cases]
+    ]
+    run.campaign = CampaignRecord(rounds=3, points=3 * cases, left_out=missing)
+    assert (summary.left_out(run) or "").endswith(end)

@@ -12,6 +12,8 @@ FEW_PPS = 100_000
 
 _SMALL = {1e-2: 5, 1e-1: 4}
 """Decimal places of less than these: three significant digits."""
+_LARGE = {999.95: 0, 99.995: 1, 9.9995: 2}
+"""Decimal places from these on, which are rounded to a digit more before the point."""
 
 
 @dataclass(frozen=True)
@@ -43,12 +45,9 @@ def said(pps: float) -> str:
 
 
 def significant(value: float) -> str:
-    """Four significant digits and at least one decimal place; of small values three digits."""
-    if value >= 1000:
-        return f"{value:.0f}"
-    if value >= 100:
-        return f"{value:.1f}"
-    if value >= 10:
-        return f"{value:.2f}"
+    """Four significant digits, and of small values three; all of those before the point."""
+    for least, decimals in _LARGE.items():
+        if value >= least:
+            return f"{value:.{decimals}f}"
     decimals = next((digits for least, digits in _SMALL.items() if 0 < abs(value) < least), 3)
     return f"{value:.{decimals}f}"

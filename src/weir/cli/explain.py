@@ -43,13 +43,13 @@ def explain(
     """
     from weir.explain import CaseFilter, text
     from weir.explain import explain as explained
-    from weir.lab.frames import NAMED
+    from weir.lab.frames import canonical
     from weir.report.blocks import new_console
 
     result = stored(run, store)
     if technology is not None and variant is not None:
         raise CommandError("--technology and --variant name the same; expected one of them", USAGE)
-    named = NAMED.get((frame or "").lower(), frame)
+    named = None if frame is None else canonical(frame)
     found = explained(result, CaseFilter(technology or variant, chain, named))
     if not found.cases:
         raise CommandError(_nothing(result), USAGE)

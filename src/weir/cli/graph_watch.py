@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Callable
 from http import HTTPStatus
+from http.client import HTTP_PORT
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +55,12 @@ def watch_page(look: Look, page: Callable[[HostGraph], str], port: int) -> None:
             server.shutdown()
 
 
+def hosts_of(port: int) -> set[str]:
+    """How a reader names this server in Host: HTTP's own port need not be said (RFC 9110, 7.2)."""
+    named = {f"{_HOST}:{port}"}
+    return named | {_HOST} if port == HTTP_PORT else named
+
+
 class _Listening(ThreadingHTTPServer):
     """Says nothing of readers that go in the middle of an answer: the terminal is the user's."""
 
@@ -95,8 +102,8 @@ class _Served:
             def do_GET(self) -> None:
                 # A name that leads here is another site's: DNS rebinding.
                 assert isinstance(self.server, ThreadingHTTPServer)
-                expected = f"{_HOST}:{self.server.server_port}"
-                found = served.answer(self.path) if self.headers.get("Host") == expected else None
+                ours = self.headers.get("Host") in hosts_of(self.server.server_port)
+                found = served.answer(self.path) if ours else None
                 if found is None:
                     self.send_error(HTTPStatus.NOT_FOUND)
                     return

@@ -89,7 +89,8 @@ def _value(one: Series, value: float) -> str:
 
 
 def github(trend: Trend) -> str:
-    """Workflow commands: an error for each regression, a notice for each improvement."""
+    """Workflow commands: an error for each figure on a worse level, a notice for each that
+    changed otherwise: for the better, or with the lab."""
     lines = []
     for one in trend.series:
         if one.changes:

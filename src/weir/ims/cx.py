@@ -8,7 +8,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from xml.sax.saxutils import escape
 
+from weir.ims.aes import BLOCK_BYTES
 from weir.ims.diameter import Avp, Message
+from weir.ims.milenage import AUTS_BYTES
 from weir.ims.subscribers import Subscriber
 
 VENDOR_3GPP, CX = 10415, 16_777_216
@@ -19,16 +21,23 @@ NAMES: Mapping[int, str] = {
 }  # fmt: skip
 USER_NAME, HOST_IP, SESSION, ORIGIN_HOST, ORIGIN_REALM = 1, 257, 263, 264, 296
 AUTH_APPLICATION, VENDOR_APPLICATION, SUPPORTED_VENDOR, VENDOR, PRODUCT = 258, 260, 265, 266, 269
-RESULT, STATE, EXPERIMENTAL, EXPERIMENTAL_CODE = 268, 277, 297, 298
+RESULT, STATE, FAILED, EXPERIMENTAL, EXPERIMENTAL_CODE = 268, 277, 279, 297, 298
 PUBLIC, SERVER_NAME, CAPABILITIES, USER_DATA = 601, 602, 603, 606
 ITEMS, SCHEME, AUTHENTICATE, AUTHORIZATION, ITEM, ITEM_NUMBER = 607, 608, 609, 610, 612, 613
 ASSIGNMENT, CK, IK = 614, 625, 626
-SUCCESS, UNSUPPORTED_COMMAND, MISSING = 2001, 3001, 5005
-FIRST, SUBSEQUENT, UNKNOWN, MISMATCH, NOT_REGISTERED = 2001, 2002, 5001, 5002, 5003
+SUCCESS, UNSUPPORTED_COMMAND, UNSUPPORTED_APPLICATION = 2001, 3001, 3007
+INVALID_VALUE, MISSING, UNABLE = 5004, 5005, 5012
+FIRST, SUBSEQUENT, NAME_NOT_STORED, UNKNOWN, MISMATCH, NOT_REGISTERED = 2001, 2002, 2004, 5001, 5002, 5003
 AKA = "Digest-AKAv1-MD5"
 _NO_STATE = 1
-_LEAVES = frozenset({4, 5, 6, 7, 8, 9, 10})
-"""Of Server-Assignment-Type: those that end a registration."""
+_COMMON = 0
+"""The application of what every peer knows."""
+_REGISTERS, _LEAVES = frozenset({1, 2}), frozenset({4, 5, 6, 7, 8, 11})
+"""Of Server-Assignment-Type (TS 29.229, 6.3.15): those that begin or renew a registration, and end it."""
+_UNREGISTERED, _WANTS_NAME_KEPT = 3, frozenset({6, 7})
+_NOT_AUTHENTICATED = frozenset({9, 10})
+_PROFILE = frozenset({0, 14})
+"""Wants no more than the profile."""
 _DATA = (
     '<?xml version="1.0" encoding="UTF-8"?><IMSSubscription><PrivateID>{private}</PrivateID>'
     "<ServiceProfile><PublicIdentity><Identity>{public}</Identity></PublicIdentity></ServiceProfile>"
@@ -71,7 +80,9 @@ class SubscriberServer:
         does = {UAR: self._authorized, MAR: self._vector, SAR: self._assigned, LIR: self._located}
         what = does.get(request.command) if request.application == CX else None
         if what is None:
-            return request.answer((*_session(request), self._refusal(UNSUPPORTED_COMMAND)), error=True)
+            known = request.application in (_COMMON, CX)
+            code = UNSUPPORTED_COMMAND if known else UNSUPPORTED_APPLICATION
+            return request.answer((*_session(request), *self._own, *self._refusal(code)), error=True)
         return request.answer((*_session(request), *self._cx(), *what(request)))
 
     def _capabilities(self) -> tuple[Avp, ...]:
@@ -88,11 +99,11 @@ class SubscriberServer:
     def _cx(self) -> tuple[Avp, ...]:
         return (_application(), Avp.number(STATE, _NO_STATE), *self._own)
 
-    def _of(self, request: Message) -> Subscriber | Avp:
+    def _of(self, request: Message) -> Subscriber | tuple[Avp, ...]:
         """Whom it is about; else the refusal."""
         public, private = request.first(PUBLIC, VENDOR_3GPP), request.first(USER_NAME)
         if public is None and private is None:
-            return self._refusal(MISSING)
+            return self._refusal(MISSING, Avp(PUBLIC, b"", VENDOR_3GPP))
         if public is None:
             assert private is not None
             found = self._by_private.get(private.words)
@@ -106,8 +117,8 @@ class SubscriberServer:
 
     def _authorized(self, request: Message) -> tuple[Avp, ...]:
         found = self._of(request)
-        if isinstance(found, Avp):
-            return (found,)
+        if isinstance(found, tuple):
+            return found
         if found.server is not None:
             return (_experimental(SUBSEQUENT), Avp.text(SERVER_NAME, found.server, VENDOR_3GPP))
         name = Avp.text(SERVER_NAME, self._server, VENDOR_3GPP)
@@ -115,9 +126,12 @@ class SubscriberServer:
 
     def _vector(self, request: Message) -> tuple[Avp, ...]:
         found, server = self._of(request), request.first(SERVER_NAME, VENDOR_3GPP)
-        if isinstance(found, Avp):
-            return (found,)
+        if isinstance(found, tuple):
+            return found
         found.server = server.words if server is not None else self._server
+        said = _failed_synchronization(request)
+        if len(said) == BLOCK_BYTES + AUTS_BYTES:
+            found.synchronize(said[:BLOCK_BYTES], said[BLOCK_BYTES:])
         made = found.vector(self._rand)
         item = (
             Avp.number(ITEM_NUMBER, 1, VENDOR_3GPP),
@@ -137,13 +151,24 @@ class SubscriberServer:
 
     def _assigned(self, request: Message) -> tuple[Avp, ...]:
         found, kind = self._of(request), request.first(ASSIGNMENT, VENDOR_3GPP)
-        if isinstance(found, Avp):
-            return (found,)
+        if isinstance(found, tuple):
+            return found
         if kind is None:
-            return (self._refusal(MISSING),)
-        found.registered = kind.value not in _LEAVES
-        if not found.registered:
-            found.server = None
+            return self._refusal(MISSING, Avp.number(ASSIGNMENT, 0, VENDOR_3GPP))
+        server = request.first(SERVER_NAME, VENDOR_3GPP)
+        name = server.words if server is not None else found.server
+        if kind.value in _REGISTERS:
+            found.server, found.registered = name, True
+        elif kind.value == _UNREGISTERED:
+            found.server, found.registered = name, False
+        elif kind.value in _LEAVES or (kind.value in _NOT_AUTHENTICATED and not found.registered):
+            found.server, found.registered = None, False
+        elif kind.value in _PROFILE and name != found.server:
+            return self._refusal(UNABLE)
+        elif kind.value not in _PROFILE | _NOT_AUTHENTICATED:
+            return self._refusal(INVALID_VALUE, kind)
+        if kind.value in _WANTS_NAME_KEPT:
+            return (_experimental(NAME_NOT_STORED), Avp.text(USER_NAME, found.private))
         data = _DATA.format(private=escape(found.private), public=escape(found.public))
         return (
             Avp.number(RESULT, SUCCESS),
@@ -153,21 +178,22 @@ class SubscriberServer:
 
     def _located(self, request: Message) -> tuple[Avp, ...]:
         found = self._of(request)
-        if isinstance(found, Avp):
-            return (found,)
+        if isinstance(found, tuple):
+            return found
         if not found.registered or found.server is None:
-            return (self._refused(NOT_REGISTERED),)
+            return self._refused(NOT_REGISTERED)
         return (Avp.number(RESULT, SUCCESS), Avp.text(SERVER_NAME, found.server, VENDOR_3GPP))
 
-    def _refused(self, code: int) -> Avp:
+    def _refused(self, code: int) -> tuple[Avp, ...]:
         """3GPP's."""
         self.answered["refused"] += 1
-        return _experimental(code)
+        return (_experimental(code),)
 
-    def _refusal(self, code: int) -> Avp:
-        """IETF's."""
+    def _refusal(self, code: int, fault: Avp | None = None) -> tuple[Avp, ...]:
+        """IETF's. `fault`: the attribute at fault; one that is missing with zeros in it."""
         self.answered["refused"] += 1
-        return Avp.number(RESULT, code)
+        failed = () if fault is None else (Avp.group(FAILED, (fault,)),)
+        return (Avp.number(RESULT, code), *failed)
 
 
 def _experimental(code: int) -> Avp:
@@ -177,6 +203,14 @@ def _experimental(code: int) -> Avp:
 
 def _application() -> Avp:
     return Avp.group(VENDOR_APPLICATION, (Avp.number(VENDOR, VENDOR_3GPP), Avp.number(AUTH_APPLICATION, CX)))
+
+
+def _failed_synchronization(request: Message) -> bytes:
+    """What a subscriber said that has counted further: RAND, AUTS (TS 29.228, 6.3.1); empty: nothing."""
+    item = request.first(ITEM, VENDOR_3GPP)
+    members = item.members if item is not None else ()
+    which = (AUTHORIZATION, VENDOR_3GPP)
+    return next((one.data for one in members if (one.code, one.vendor) == which), b"")
 
 
 def _session(request: Message) -> tuple[Avp, ...]:

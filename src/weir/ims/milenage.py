@@ -8,7 +8,8 @@ from functools import cached_property
 
 from weir.ims.aes import BLOCK_BYTES, Aes128
 
-SQN_BYTES = 6
+SQN_BYTES, AUTS_BYTES = 6, 14
+_NO_AMF = bytes(2)
 _C1, _C2, _C3, _C4, _C5 = (bytes(15) + bytes([value]) for value in (0, 1, 2, 4, 8))
 _R1, _R2, _R3, _R4, _R5 = (bits // 8 for bits in (64, 0, 32, 64, 96))
 
@@ -72,6 +73,14 @@ def vector(milenage: Milenage, rand: bytes, sqn: int, amf: bytes) -> Vector:
     mac, _ = milenage.f1(rand, number, amf)
     res, ck, ik, ak = milenage.f2345(rand)
     return Vector(rand, _xored(number, ak) + amf + mac, res, ck, ik)
+
+
+def synchronized(milenage: Milenage, rand: bytes, auts: bytes) -> int | None:
+    """The number up to which a subscriber has counted, of `auts`, with which it refused that `rand` (14
+    bytes; 3GPP TS 33.102, 6.3.3). None: it is none of its."""
+    number = _xored(auts[:SQN_BYTES], milenage.f5_star(rand))
+    _, mac = milenage.f1(rand, number, _NO_AMF)
+    return int.from_bytes(number, "big") if mac == auts[SQN_BYTES:] else None
 
 
 def _xored(one: bytes, other: bytes) -> bytes:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from io import StringIO
 
-from weir.ims.milenage import Milenage, Vector, vector
+from weir.ims.milenage import Milenage, Vector, synchronized, vector
 
 FIELDS = ("private", "public", "key", "op", "amf")
 _SQN_STEP = 1 << 5
@@ -36,6 +36,12 @@ class Subscriber:
             made = vector(self.milenage, rand(), self.sqn, self.amf)
             if 0 not in made.xres:
                 return made
+
+    def synchronize(self, rand: bytes, auts: bytes) -> None:
+        """Counts on from where the subscriber is, if it was it that said so; else as before."""
+        number = synchronized(self.milenage, rand, auts)
+        if number is not None:
+            self.sqn = number
 
 
 def read(text: str) -> list[Subscriber]:

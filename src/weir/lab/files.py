@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +27,23 @@ def no_file(path: Path) -> str | None:
 
 def missing_files(lab: Lab, folder: Path) -> Iterator[Complaint]:
     """Every file that cannot be read, and images that are none. `folder`: of the lab file."""
-    looked_for = f"relative ones are looked for in {folder.resolve()}"
-    for name, function in lab.functions.items():
+    yield from missing_of_functions(lab.functions, folder)
+    capture = lab.traffic.capture
+    for side, sent in capture.files().items() if capture is not None else ():
+        why = no_file(folder / sent.file)
+        if why is not None:
+            expected = f"a capture; {_looked_for(folder)}"
+            yield Complaint(("traffic", "capture", side), why, expected)
+
+
+def _looked_for(folder: Path) -> str:
+    return f"relative ones are looked for in {folder.resolve()}"
+
+
+def missing_of_functions(functions: Mapping[str, FunctionOptions], folder: Path) -> Iterator[Complaint]:
+    """The same of functions alone."""
+    looked_for = _looked_for(folder)
+    for name, function in functions.items():
         for path, nf, options in _options(("functions", name), function):
             for key, value in options.items():
                 why = no_file(folder / str(value)) if is_file(nf, key) else None
@@ -48,11 +63,6 @@ def missing_files(lab: Lab, folder: Path) -> Iterator[Complaint]:
             message = f"there is no {folder / bundle / 'config.json'}"
             expected = f"the directory of an OCI bundle; {looked_for}"
             yield Complaint(("functions", name, "container", "bundle"), message, expected)
-    capture = lab.traffic.capture
-    for side, sent in capture.files().items() if capture is not None else ():
-        why = no_file(folder / sent.file)
-        if why is not None:
-            yield Complaint(("traffic", "capture", side), why, f"a capture; {looked_for}")
 
 
 def _wrong_of_machine(

@@ -156,8 +156,8 @@ def _frame(value: Any) -> str:
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 9:
         return str(_size(int(value)))
     raise ValueError(
-        f"is {value!r}; expected a frame size in bytes, such as 64, a name (IMIX, jumbo, capture), or a mix, "
-        'such as "imix:aaaaaaaddddg"'
+        f"is {value!r}; expected a frame size in bytes, such as 64, a name (IMIX, jumbo, capture, "
+        'connections), or a mix, such as "imix:aaaaaaaddddg"'
     )
 
 
@@ -167,6 +167,10 @@ def canonical(text: str) -> str:
         return _frame(text)
     except ValueError:
         return text
+
+
+def _in_any_case(name: str) -> str:
+    return "".join(f"[{letter.upper()}{letter}]" for letter in name)
 
 
 _GENOME = "[a-izA-Z]{1,64}"
@@ -181,8 +185,8 @@ Frame = Annotated[
                 {
                     "type": "string",
                     "pattern": f"^(imix:{_GENOME}(:{_CUSTOM})*"
-                    f"|[Ii][Mm][Ii][Xx](\\({_GENOME}(, *{_CUSTOM})*\\))?"
-                    f"|[Jj][Uu][Mm][Bb][Oo]|{CAPTURE}|[0-9]+)$",
+                    f"|{_in_any_case('imix')}\\({_GENOME}(, *{_CUSTOM})*\\)"
+                    f"|{'|'.join(map(_in_any_case, NAMED))}|[0-9]+)$",
                 },
             ]
         }

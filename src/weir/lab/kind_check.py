@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
+from weir.lab.command_check import command_complaints
 from weir.lab.complaint import Complaint
 from weir.lab.counterparts import COUNTERPARTS, OTHER_WAYS, PROGRAMS, linux_counterpart
 from weir.lab.function import FunctionOptions
@@ -72,7 +73,7 @@ def kernel_complaints(path: KeyPath, function: FunctionOptions) -> Iterator[Comp
     yield from of_weir_dp_alone(path, function, ((*path, "kind"),))
     yield from _linux_as(path, function)
     for index, command in enumerate(options.commands):
-        yield from command_complaints((*at, "commands", index), command, PORT_NAMES)
+        yield from _of_command((*at, "commands", index), command, PORT_NAMES)
     for key, value in options.sysctls.items():
         if _SETTING.fullmatch(key) is None:
             wanted = "a setting of the network, such as net.ipv4.conf.left.rp_filter"
@@ -132,14 +133,14 @@ def program_complaints(path: KeyPath, function: FunctionOptions) -> Iterator[Com
     yield from _one_program(path, function, program)
     known = tuple(_known_names(program))
     if program.command is not None:
-        yield from command_complaints((*at, "command"), program.command, known)
+        yield from _of_command((*at, "command"), program.command, known)
         if names_in(words[:1] if (words := _split(program.command)) else ()):
             message, expected = "begins with a name that is only known later", "a program's name or path"
             yield Complaint((*at, "command"), message, expected)
     if program.ready_socket is not None:
         yield from _unknown_names((*at, "ready_socket"), program.ready_socket, known)
     for index, command in enumerate(program.commands):
-        yield from command_complaints((*at, "commands", index), command, known)
+        yield from _of_command((*at, "commands", index), command, known)
     for section, texts in (("files", program.files), ("environment", program.environment)):
         for name, text in texts.items():
             yield from _unknown_names((*at, section, name), text, known)
@@ -211,17 +212,9 @@ def _split(command: str | Sequence[str]) -> tuple[str, ...]:
     return ()
 
 
-def command_complaints(
-    path: KeyPath, command: str | Sequence[str], known: Sequence[str]
-) -> Iterator[Complaint]:
+def _of_command(path: KeyPath, command: str | Sequence[str], known: Sequence[str]) -> Iterator[Complaint]:
     """What is wrong with one command. `known`: the names that it may have in braces."""
-    try:
-        words = words_of(command)
-    except ValueError as error:
-        yield Complaint(path, f"cannot be split into words: {error}", "quotes in pairs, or a list of words")
-        return
-    if not words or not words[0]:
-        yield Complaint(path, "names no program", "a program and its arguments")
+    yield from command_complaints(path, command)
     yield from _unknown_names(path, command, known)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from weir.lab.complaint import Complaint, complaints_about, located
-from weir.lab.files import missing_files, with_whole_paths
+from weir.lab.files import missing_files, missing_of_functions, with_whole_paths
 from weir.lab.host_check import Nodes
 from weir.lab.lab import Lab
 from weir.lab.of_tenants import KEYS, tenants_key
@@ -98,7 +98,7 @@ def _missing_files(lab: Lab, folder: Path) -> Iterator[Complaint]:
     """Of the lab's functions, and of its variants'."""
     yield from missing_files(lab, folder)
     for name, variant in lab.variants.items():
-        for one in missing_files(lab.model_copy(update={"functions": variant.functions}), folder):
+        for one in missing_of_functions(variant.functions, folder):
             yield dataclasses.replace(one, path=("variants", name, *one.path))
 
 

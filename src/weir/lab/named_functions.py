@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +15,8 @@ from weir.technology import TECHNOLOGIES
 
 EXAMPLE = "functions joined by commas: nat,l3fwd"
 NAME_LONGEST = 32
+_NUMBER = re.compile(r"-?[0-9]{1,20}")
+"""As many digits as 64 bits need."""
 _QUICK: dict[str, Any] = {
     "traffic": {"frames": [64]},
     "measure": {
@@ -109,7 +112,7 @@ def _typed(function: str, option: NfOption, text: str, whole: str) -> Scalar:
     value: Scalar = text
     if option.type == "bool" and text in ("true", "false"):
         value = text == "true"
-    elif option.type == "int" and text.lstrip("-").isdigit():
+    elif option.type == "int" and _NUMBER.fullmatch(text):
         value = int(text)
     if not option.accepts(value):
         raise _refused(whole, f"option {option.name} of {function} is {text!r}", option.expected())

@@ -86,7 +86,7 @@ class NfOption(_Described):
                 return _is(ipaddress.IPv4Network, text)
             case "prefix6":
                 return _is(ipaddress.IPv6Network, text)
-        return 0 < len(text.encode()) <= _TEXT_BYTES
+        return _is(str.encode, text) and 0 < len(text.encode()) <= _TEXT_BYTES
 
 
 class DropReason(_Described):

@@ -10,6 +10,7 @@ from typing import Annotated, Literal, Self, get_args
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from weir.base.record import ONE_OR_MANY, LabSection, listed
+from weir.lab.command_check import commands_complaints
 from weir.lab.complaint import Complaint
 from weir.lab.delay import LatencyOptions, load_of
 from weir.lab.frames import Frame
@@ -141,7 +142,9 @@ class Performance(LabSection):
 
 
 def performance_complaints(wanted: Performance, sla: Sla) -> Iterator[Complaint]:
-    """Goals that latency loads or the service level name, and that are not searched for."""
+    """Goals that latency loads or the service level name, and that are not searched for; commands that
+    nothing could run."""
+    yield from commands_complaints(("performance", "instance_commands"), wanted.instance_commands)
     known = [goal.name for goal in wanted.goals]
     named: list[tuple[KeyPath, str | None]] = [
         (("performance", "latency", "loads", number), load_of(text).goal)

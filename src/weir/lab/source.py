@@ -250,11 +250,11 @@ class _Reader:
         for key_node, value_node in [*node.value, *self._merged(node, path)]:
             if key_node.value == _MERGE and key_node.style is None:
                 continue
-            if not isinstance(key_node, ScalarNode):
+            key = _text_of(key_node) if isinstance(key_node, ScalarNode) else None
+            if key is None:
                 self._note((*path, "?"), key_node)
                 self.source.complain((*path, "?"), "is a key that is not a name", "a plain name")
                 continue
-            key = str(key_node.value)
             if key in values:
                 before = self.source.places[(*path, key)]
                 self._note((*path, key), key_node)
@@ -295,17 +295,21 @@ class _Reader:
 
     def _scalar(self, node: Node, path: KeyPath) -> Any:
         kind = str(node.tag).rpartition(":")[2]
+        text = _text_of(node)
+        if text is None:
+            self.source.complain(path, f"is {node.value!r}, which is no text", "whole characters")
+            return None
         if kind not in _SCALARS:
             if str(node.tag).startswith("tag:yaml.org,2002:"):
-                return str(node.value)  # dates and the like are texts here
+                return text  # dates and the like are texts here
             self.source.complain(path, f"has the tag {node.tag}", "a plain value")
             return None
         read: Callable[[Node], Any] = {
             "null": lambda _: None,
             "bool": self.scalars.construct_yaml_bool,
-            "int": self.scalars.construct_yaml_int,
+            "int": self._whole,
             "float": self.scalars.construct_yaml_float,
-            "str": lambda scalar: str(scalar.value),
+            "str": lambda _: text,
         }[kind]
         try:
             return read(node)
@@ -313,9 +317,23 @@ class _Reader:
             self.source.complain(path, f"is {node.value!r}, tagged as {kind}", f"a value that is {kind}")
             return None
 
+    def _whole(self, node: Node) -> Any:
+        """ValueError of one with more digits than Python writes."""
+        found = self.scalars.construct_yaml_int(node)
+        str(found)
+        return found
+
     def _note(self, path: KeyPath, node: Node) -> None:
         mark = node.start_mark
         self.source.places[path] = Place(mark.line + 1, mark.column + 1, dotted(path))
+
+
+def _text_of(node: Node) -> str | None:
+    """With characters whole that JSON, which is YAML, writes in two halves; None: a half stands alone."""
+    try:
+        return str(node.value).encode("utf-16", "surrogatepass").decode("utf-16")
+    except UnicodeDecodeError:
+        return None
 
 
 def file_of(path: str | Path, kind: FileKind) -> Path:

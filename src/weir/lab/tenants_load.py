@@ -11,6 +11,7 @@ from typing import Any
 
 from weir.base.cloud import OUTSIDE, SHARED
 from weir.base.record import SCHEMA_ID
+from weir.lab.command_check import commands_complaints
 from weir.lab.complaint import Complaint
 from weir.lab.files import no_file
 from weir.lab.of_tenants import TENANTS, tenants_file
@@ -91,7 +92,7 @@ def _complaints(tenants: TenantsFile) -> Iterator[Complaint]:
             yield Complaint(("tenants", index, "name"), message, "another name")
         yield from _of_machines(one, ("tenants", index))
         subnet = ipaddress.IPv4Network(one.subnet)
-        yield from _named(one.functions, ("tenants", index, "functions"), "of the tenant")
+        yield from _of_functions(one.functions, ("tenants", index, "functions"), "of the tenant")
         if subnet.overlaps(external):
             message = f"overlaps the external network {external}"
             yield Complaint(("tenants", index, "subnet"), message, "a network apart from cloud.external")
@@ -130,8 +131,10 @@ def _of_machines(tenant: Tenant, at: tuple[str | int, ...]) -> Iterator[Complain
         yield Complaint((*at, "system"), message, "vm.instances: fewer than instances, or no system")
 
 
-def _named(functions: Sequence[TenantFunction], at: tuple[str | int, ...], whose: str) -> Iterator[Complaint]:
-    """Names that some of them may not have."""
+def _of_functions(
+    functions: Sequence[TenantFunction], at: tuple[str | int, ...], whose: str
+) -> Iterator[Complaint]:
+    """Names that some of them may not have, and commands that nothing could run."""
     called = [function.name for function in functions]
     for number, name in enumerate(called):
         if name in RESERVED_NAMES:
@@ -140,10 +143,11 @@ def _named(functions: Sequence[TenantFunction], at: tuple[str | int, ...], whose
             yield Complaint(
                 (*at, number, "name"), f"is {name}, as another function {whose}", "a name of its own"
             )
+        yield from commands_complaints((*at, number, "commands"), functions[number].commands)
 
 
 def _of_shared(tenants: TenantsFile) -> Iterator[Complaint]:
-    yield from _named(tenants.cloud.functions, ("cloud", "functions"), "that tenants share")
+    yield from _of_functions(tenants.cloud.functions, ("cloud", "functions"), "that tenants share")
     many = max(tenants.measure.functions or (0,))
     if many > len(tenants.cloud.functions):
         message = f"has {many} shared functions, and cloud.functions has {len(tenants.cloud.functions)}"

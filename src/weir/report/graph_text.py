@@ -67,7 +67,7 @@ def _namespaces(graph: HostGraph) -> Iterator[str]:
 def _about(namespace: Namespace) -> str:
     said = ["forwards IPv4"] if namespace.forwards else []
     if namespace.processes:
-        said.append(counted(namespace.processes, "process").replace("processs", "processes"))
+        said.append(counted(namespace.processes, "process", "processes"))
     return f"  ({', '.join(said)})" if said else ""
 
 

@@ -14,8 +14,7 @@ ARROWS = {"left-to-right": "→", "right-to-left": "←"}
 
 
 def mpps(pps: float | None, unit: RateUnit = MPPS) -> str:
-    """ "2.113": millions of packets a second, or what the unit says; four significant digits and at least one
-    decimal place."""
+    """ "2.113": millions of packets a second, or what the unit says; four significant digits."""
     return NONE if pps is None else unit.text(pps)
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from weir.base.packet_rate import RateUnit, unit_of
+from weir.base.words import counted
 from weir.lab.frames import frame_label
 from weir.report import numbers, rates
 from weir.report.rates import ITSELF, NoRatio, Ratio, compared
@@ -241,7 +242,7 @@ def left_out(result: Result) -> str | None:
         for one in campaign.left_out[:LEFT_OUT_NAMED]
     ]
     rest = len(campaign.left_out) - LEFT_OUT_NAMED
-    more = [f"and {rest} cases more"] if rest > 0 else []
+    more = [f"and {counted(rest, 'case')} more"] if rest > 0 else []
     why = (
         f" when the budget of {numbers.seconds(campaign.budget_s)} ended"
         if campaign.budget_s and not result.interrupted

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 
 from weir.base.error import USAGE, WeirError
 from weir.base.record import Record
-from weir.results.upgrades import parsed
+from weir.results.upgrades import MISSHAPEN, parsed
 
 LEAN_VERSION = 3
 MACHINE_VERSION = 1
@@ -51,10 +51,14 @@ class Document(Record):
         if version > cls.VERSION:
             known = f"version {version}; this one reads up to {cls.VERSION}"
             raise NewerDocumentError(f"a newer Weir wrote it: {cls.__name__} of {known}")
-        cls.upgrade(document, version)
+        try:
+            cls.upgrade(document, version)
+        except MISSHAPEN:
+            return cls.model_validate_json(text, strict=strict)
         document["version"] = cls.VERSION
         return cls.model_validate_json(json.dumps(document), strict=strict)
 
     @classmethod
     def upgrade(cls, document: dict[str, Any], version: int) -> None:
-        """From that version to the present one, in place. Most have nothing to do."""
+        """From that version to the present one, in place. Most have nothing to do. MISSHAPEN: it is not as
+        that version has it."""

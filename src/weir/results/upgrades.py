@@ -11,6 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 RESULT_VERSION = 3
+MISSHAPEN = (KeyError, TypeError, AttributeError)
+"""What a step raises of a part that is not as its version has it. Steps touch only what documents cannot be
+without: the part stays as it is, and validation has the words."""
 
 Piece = Literal["result", "setup", "case", "trial", "interval"]
 """Of a result: the store keeps each in a document of its own."""
@@ -82,7 +85,10 @@ def upgraded(text: str, piece: Piece, version: int) -> str:
     if version >= RESULT_VERSION:
         return text
     document = parsed(text)
-    upgrade_part(document, piece, version)
+    try:
+        upgrade_part(document, piece, version)
+    except MISSHAPEN:
+        return text
     if piece == "result":
         document["version"] = RESULT_VERSION
     return json.dumps(document)

@@ -15,8 +15,8 @@ from weir.store.rows import figure_rows, rewrite_columns, rewrite_setup_columns,
 from weir.store.tables import CaseRow, FigureRow, RunRow, SetupRow, TrialFactRow, TrialRow
 
 AT_ONCE = 1000
-_UNREADABLE = (ValueError, KeyError, TypeError, AttributeError)
-"""What a damaged document raises: in itself (ValidationError is a ValueError), or while it is upgraded."""
+_UNREADABLE = (ValueError, TypeError)
+"""What a damaged document raises, of which ValidationError is one, or its version."""
 
 
 def rebuild(connection: Connection) -> None:

@@ -51,6 +51,8 @@ class Live:
         return StreamingResponse(self._events(run), media_type="text/event-stream")
 
     async def _events(self, run: RunSummary) -> AsyncIterator[str]:
+        if self._streams >= STREAMS_MOST:  # others were answered since, and have begun before
+            return
         self._streams += 1
         try:
             async for event in _events(self._reading, run, lambda: self._ended):

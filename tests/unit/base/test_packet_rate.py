@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from weir.base import packet_rate
-from weir.base.packet_rate import KPPS, MPPS
+from weir.base.packet_rate import KPPS, MPPS, significant
 
 
 def test_rates_below_a_tenth_of_a_million_are_said_in_thousands() -> None:
@@ -25,3 +25,8 @@ def test_small_values_keep_three_significant_digits() -> None:
     assert [MPPS.text(pps) for pps in (1.2e9, 123.4e6, 12.34e6, 1.234e6, 0.0456e6, 0.00789e6)] == [
         "1200", "123.4", "12.34", "1.234", "0.0456", "0.00789",
     ]  # fmt: skip
+
+
+def test_a_value_that_is_rounded_up_has_no_digit_more() -> None:
+    assert [significant(one) for one in (9.9996, 99.996, 999.96)] == ["10.00", "100.0", "1000"]
+    assert [significant(one) for one in (9.9994, 99.994, 999.94)] == ["9.999", "99.99", "999.9"]

@@ -76,6 +76,14 @@ def test_a_mix_is_asked_for_and_named_as_the_lab_says_it(run: str, asked: str) -
     assert "has no such case; it has direct PVVP IMIX" in done.stderr
 
 
+def test_a_mix_with_sizes_of_its_own_is_asked_for_in_both_forms(run: str) -> None:
+    document = json.loads(Path(run).read_text())
+    document["setups"][0]["cases"][0]["frame"] = "imix:aaA:A=570"
+    Path(run).write_text(json.dumps(document))
+    for asked in ("imix:aaA:A=570", "IMIX(aaA, A=570)"):
+        assert "direct PVVP, frame IMIX a2A A=570" in said(run, "--frame", asked)
+
+
 def test_what_cannot_be_told_is_said_with_the_reason_and_is_no_error(tmp_path: Path) -> None:
     path = tmp_path / "result.json"
     path.write_text(result().model_dump_json())

@@ -23,6 +23,7 @@ import pytest
 
 from tests.report.browser import load, needs_chromium
 from tests.weir_command import WEIR
+from weir.cli.graph_watch import hosts_of
 from weir.results.host_graph import HostGraph
 
 EVERY_S = "0.2"
@@ -78,6 +79,11 @@ def test_who_does_not_know_the_address_gets_nothing() -> None:
         assert status(url, "/../../etc/passwd") == 404
         assert status(url, host="evil.example") == 404
         assert status(url, method="POST") == 501
+
+
+def test_the_port_of_http_is_one_that_a_browser_does_not_say() -> None:
+    assert hosts_of(80) == {"127.0.0.1", "127.0.0.1:80"}
+    assert hosts_of(8080) == {"127.0.0.1:8080"}
 
 
 @pytest.mark.long

@@ -12,7 +12,7 @@ import pytest
 
 from weir.ims import cx
 from weir.ims.cx import SubscriberServer
-from weir.ims.diameter import REQUEST, Avp, Message, length_of
+from weir.ims.diameter import ERROR, REQUEST, Avp, Message, length_of
 from weir.ims.milenage import Milenage, vector
 from weir.ims.server import keep, listening
 from weir.ims.subscribers import read, written
@@ -61,8 +61,21 @@ def named(answer: Message) -> str | None:
     return None if found is None else found.words
 
 
-def assigned(server: SubscriberServer, kind: int = 1) -> Message:
-    return server.answer(asked(cx.SAR, private(), public(), Avp.number(cx.ASSIGNMENT, kind, cx.VENDOR_3GPP)))
+def assigned(server: SubscriberServer, kind: int = 1, name: str = SERVING) -> Message:
+    its_name = Avp.text(cx.SERVER_NAME, name, cx.VENDOR_3GPP)
+    why = Avp.number(cx.ASSIGNMENT, kind, cx.VENDOR_3GPP)
+    return server.answer(asked(cx.SAR, private(), public(), its_name, why))
+
+
+def served(server: SubscriberServer) -> str | None:
+    """By whom, as who calls the subscriber learns it; None: it is not registered."""
+    return named(server.answer(asked(cx.LIR, public())))
+
+
+def failed(answer: Message) -> tuple[int, int, bytes] | None:
+    """The attribute that an answer says is at fault: code, vendor and value."""
+    group = answer.first(cx.FAILED)
+    return (one.code, one.vendor, one.data) if group is not None and (one := group.members[0]) else None
 
 
 def test_a_peer_learns_that_it_speaks_cx(server: SubscriberServer) -> None:
@@ -99,6 +112,34 @@ def test_a_vector_is_milenages(server: SubscriberServer) -> None:
     assert values[cx.SCHEME].decode() == cx.AKA
 
 
+def asked_to_synchronize(server: SubscriberServer, auts: bytes) -> Message:
+    item = Avp.group(cx.ITEM, (Avp(cx.AUTHORIZATION, RAND + auts, cx.VENDOR_3GPP),), cx.VENDOR_3GPP)
+    return server.answer(asked(cx.MAR, private(), public(), item))
+
+
+def vector_of(answer: Message) -> bytes:
+    item = answer.first(cx.ITEM, cx.VENDOR_3GPP)
+    assert item is not None
+    return next(one.data for one in item.members if one.code == cx.AUTHENTICATE)
+
+
+def test_who_has_counted_further_is_synchronized_with_and_nobody_else(server: SubscriberServer) -> None:
+    known, theirs = Milenage.of(KEY, OP), 1 << 20
+    number = theirs.to_bytes(6, "big")
+    hidden = bytes(one ^ other for one, other in zip(number, known.f5_star(RAND), strict=True))
+    _, mac = known.f1(RAND, number, bytes(2))
+    amf = bytes.fromhex("8000")
+
+    def next_is(answer: Message, sqn: int) -> bool:
+        made = vector(known, RAND, sqn, amf)
+        return vector_of(answer) == made.rand + made.autn
+
+    assert next_is(asked_to_synchronize(server, hidden + bytes(8)), 32)
+    assert next_is(asked_to_synchronize(server, (hidden + mac)[:-1]), 64)
+    assert next_is(asked_to_synchronize(server, hidden + mac), theirs + 32)
+    assert next_is(server.answer(asked(cx.MAR, private(), public())), theirs + 64)
+
+
 def test_who_has_registered_is_found_and_who_has_left_is_not(server: SubscriberServer) -> None:
     assert experimental(server.answer(asked(cx.LIR, public()))) == cx.NOT_REGISTERED
     server.answer(asked(cx.MAR, private(), public()))
@@ -106,6 +147,66 @@ def test_who_has_registered_is_found_and_who_has_left_is_not(server: SubscriberS
     assert named(server.answer(asked(cx.LIR, public()))) == SERVING
     assigned(server, kind=5)
     assert experimental(server.answer(asked(cx.LIR, public()))) == cx.NOT_REGISTERED
+
+
+@pytest.mark.parametrize("kind", [0, 3, 9, 10, 14])
+def test_who_only_asks_for_a_profile_or_has_not_authenticated_registers_nobody(
+    server: SubscriberServer, kind: int
+) -> None:
+    server.answer(asked(cx.MAR, private(), public()))
+    assert number(assigned(server, kind), cx.RESULT) == cx.SUCCESS
+    assert served(server) is None
+
+
+@pytest.mark.parametrize("kind", [0, 2, 9, 10, 14])
+def test_who_is_registered_stays_so_whoever_fails_to_authenticate_as_them(
+    server: SubscriberServer, kind: int
+) -> None:
+    assigned(server)
+    assert number(assigned(server, kind), cx.RESULT) == cx.SUCCESS
+    assert served(server) == SERVING
+
+
+@pytest.mark.parametrize("kind", [9, 10])
+def test_who_has_not_authenticated_is_served_by_whoever_comes_next(
+    server: SubscriberServer, kind: int
+) -> None:
+    server.answer(asked(cx.MAR, private(), public()))
+    assigned(server, kind)
+    assert experimental(server.answer(asked(cx.UAR, private(), public()))) == cx.FIRST
+
+
+@pytest.mark.parametrize("kind", [4, 5, 8, 11])
+def test_who_leaves_is_served_by_nobody(server: SubscriberServer, kind: int) -> None:
+    assigned(server)
+    assert number(assigned(server, kind), cx.RESULT) == cx.SUCCESS
+    assert served(server) is None
+    assert experimental(server.answer(asked(cx.UAR, private(), public()))) == cx.FIRST
+
+
+@pytest.mark.parametrize("kind", [6, 7])
+def test_a_server_that_wants_its_name_kept_is_told_that_it_is_not(
+    server: SubscriberServer, kind: int
+) -> None:
+    assigned(server)
+    answer = assigned(server, kind)
+    assert (number(answer, cx.RESULT), experimental(answer)) == (None, cx.NAME_NOT_STORED)
+    assert served(server) is None
+
+
+def test_a_profile_goes_to_no_server_but_the_one_that_serves_it(server: SubscriberServer) -> None:
+    assigned(server)
+    answer = assigned(server, 0, "sip:another")
+    assert number(answer, cx.RESULT) == cx.UNABLE
+    assert answer.first(cx.USER_DATA, cx.VENDOR_3GPP) is None
+    assert served(server) == SERVING
+
+
+def test_an_assignment_that_is_none_of_cx_is_refused_with_it(server: SubscriberServer) -> None:
+    answer = assigned(server, 99)
+    assert number(answer, cx.RESULT) == cx.INVALID_VALUE
+    assert failed(answer) == (cx.ASSIGNMENT, cx.VENDOR_3GPP, (99).to_bytes(4, "big"))
+    assert served(server) is None
 
 
 def test_the_profile_is_xml_whatever_a_subscriber_is_called(server: SubscriberServer) -> None:
@@ -128,10 +229,35 @@ def test_who_is_not_known_and_who_is_somebody_else_are_refused(
     assert server.answered["refused"] == 3
 
 
-def test_a_command_that_is_none_of_cx_is_an_error_of_the_protocol(server: SubscriberServer) -> None:
-    answer = server.answer(asked(999))
-    assert number(answer, cx.RESULT) == cx.UNSUPPORTED_COMMAND
-    assert answer.flags & 0x20
+def test_what_is_missing_is_said(server: SubscriberServer) -> None:
+    for command in (cx.UAR, cx.MAR, cx.SAR, cx.LIR):
+        assert failed(server.answer(asked(command))) == (cx.PUBLIC, cx.VENDOR_3GPP, b"")
+    answer = server.answer(asked(cx.SAR, private(), public()))
+    assert number(answer, cx.RESULT) == cx.MISSING
+    assert failed(answer) == (cx.ASSIGNMENT, cx.VENDOR_3GPP, bytes(4))
+
+
+@pytest.mark.parametrize(
+    ("command", "application", "result"),
+    [
+        (999, cx.CX, cx.UNSUPPORTED_COMMAND),
+        (999, 0, cx.UNSUPPORTED_COMMAND),
+        (cx.UAR, 4, cx.UNSUPPORTED_APPLICATION),
+        (999, 4, cx.UNSUPPORTED_APPLICATION),
+    ],
+)
+def test_a_command_that_is_none_of_cx_is_an_error_of_the_protocol(
+    server: SubscriberServer, command: int, application: int, result: int
+) -> None:
+    answer = server.answer(asked(command, public(), application=application))
+    assert answer.flags & ERROR
+    assert [(one.code, one.data) for one in answer.avps] == [
+        (cx.SESSION, b"s;1"),
+        (cx.ORIGIN_HOST, b"hss.ims.test"),
+        (cx.ORIGIN_REALM, b"ims.test"),
+        (cx.RESULT, result.to_bytes(4, "big")),
+    ]
+    assert server.answered["refused"] == 1
 
 
 async def answered(server: SubscriberServer, counts: Path, data: bytes) -> bytes:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 
 from weir.ims.aes import Aes128
-from weir.ims.milenage import Milenage, vector
+from weir.ims.milenage import Milenage, synchronized, vector
 from weir.ims.subscribers import FIELDS, read, written
 
 
@@ -113,3 +113,13 @@ def test_a_subscribers_numbers_grow_and_no_response_has_a_zero_byte() -> None:
 def test_a_file_of_subscribers_with_other_fields_is_refused() -> None:
     with pytest.raises(ValueError, match=f"expected .*{FIELDS[0]}"):
         read("name,key\n1,2\n")
+
+
+@pytest.mark.parametrize("known", SETS, ids=lambda one: one.key[:4])
+def test_a_subscriber_s_number_is_taken_from_what_only_it_can_have_said(known: Set) -> None:
+    made, rand, number = Milenage(RAW(known.key), RAW(known.opc)), RAW(known.rand), RAW(known.sqn)
+    hidden = (int(known.sqn, 16) ^ int(known.f5_star, 16)).to_bytes(6, "big")
+    _, mac = made.f1(rand, number, bytes(2))
+    assert synchronized(made, rand, hidden + mac) == int(known.sqn, 16)
+    assert synchronized(made, rand, hidden + bytes(8)) is None
+    assert synchronized(made, bytes(16), hidden + mac) is None

@@ -9,6 +9,14 @@ import pytest
 
 from weir.lab import LabFileError, load_lab
 
+CAPTURE = """weir: 1
+name: sent
+chain: PVP
+technology: direct
+tester: {direction: left-to-right}
+traffic: {capture: {left: up.pcap}}
+variants: {a: {}, b: {functions: {f1: {nf: acl, options: {rules: own.txt}}}}}
+"""
 LAB = """weir: 1
 name: ruled
 chain: [[alone], [edge]]
@@ -36,6 +44,16 @@ def test_a_missing_file_is_named_with_its_place(folder: Path) -> None:
     (problem,) = refused.value.problems
     assert (problem.line, problem.key) == (10, "functions.edge.chain[1].options.rules")
     assert str(folder / "edge.txt") in problem.message
+
+
+def test_a_missing_file_of_all_variants_is_named_once_and_that_of_one_where_it_stands(tmp_path: Path) -> None:
+    (tmp_path / "lab.yml").write_text(CAPTURE)
+    with pytest.raises(LabFileError) as refused:
+        load_lab(tmp_path)
+    assert [(one.line, one.key) for one in refused.value.problems] == [
+        (6, "traffic.capture.left"),
+        (7, "variants.b.functions.f1.options.rules"),
+    ]
 
 
 def test_relative_files_are_beside_the_lab_wherever_it_is_read_from(

@@ -56,6 +56,9 @@ def test_a_path_that_is_not_there_says_that_functions_would_do() -> None:
         ("nat,l3fd", "did you mean l3fwd"),
         ("nat,", "no function ''"),
         ("nat:sessions=many", "option sessions of nat is 'many'; expected a whole number"),
+        ("nat:sessions=--5", "option sessions of nat is '--5'; expected a whole number"),
+        ("nat:sessions=²", "option sessions of nat is '²'; expected a whole number"),
+        ("acl:rules=\udcff", r"option rules of acl is '\\udcff'; expected the path"),
     ],
 )
 def test_mistakes_are_named(text: str, said: str) -> None:

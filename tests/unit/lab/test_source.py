@@ -134,6 +134,25 @@ def test_aliases_that_multiply_are_refused_quickly() -> None:
     assert "too large" in problems(GOOD + "\n".join(lines) + "\n")[-1].message
 
 
+@pytest.mark.parametrize(
+    ("text", "key", "said"),
+    [
+        (r'title: "a \ud800"', "title", "is 'a \\ud800', which is no text"),
+        (r'traffic: {"ip\udfff": 4}', "traffic.?", "is a key that is not a name"),
+        (f"traffic: {{ip: 0x{'f' * 5000}}}", "traffic.ip", "tagged as int"),
+        (f"traffic: {{ip: {'9' * 5000}}}", "traffic.ip", "tagged as int"),
+    ],
+)
+def test_what_no_document_could_keep_is_refused_where_it_stands(text: str, key: str, said: str) -> None:
+    found = problems(GOOD + text + "\n")[0]
+    assert (found.line, found.key) == (5, key)
+    assert said in found.message
+
+
+def test_a_character_that_json_writes_in_two_halves_is_one() -> None:
+    assert load(GOOD + r'title: "\ud83d\ude00"' + "\n").title == "\N{GRINNING FACE}"
+
+
 def test_units_are_understood() -> None:
     lab = load(
         GOOD + "measure: {warm_up_s: 200ms, max_load_pps: 1.5Mpps, stall_threshold_us: 1ms, "

@@ -43,6 +43,11 @@ def test_the_file_that_comes_with_weir_is_good() -> None:
         ("local: {security: ovs}", "local.security: unknown value 'ovs'"),
         ("case_time_limit_s: 0", "case_time_limit_s: is 0; expected"),
         ("slo: {}", "slo: unknown key"),
+        (
+            "performance: {instance_commands: [ls, 'nft \"flush']}",
+            "performance.instance_commands[1]: cannot be split into words: No closing quotation",
+        ),
+        ("performance: {instance_commands: [['']]}", "performance.instance_commands[0]: names no program"),
     ],
 )
 def test_what_is_wrong_is_said_with_what_to_do(tmp_path: Path, more: str, said: str) -> None:

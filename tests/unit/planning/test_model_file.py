@@ -86,3 +86,16 @@ def test_a_damaged_model_is_refused_as_it_is_read(
     path.write_text(json.dumps(found))
     with pytest.raises(StoreError, match=rf"model.json: no model of version {MODEL_VERSION}: .*{said}"):
         read_model(path)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [None, 5, [5], [{"cycles": 1.0}], [{"name": 5, "cycles": 1.0, "deviation_cycles": 1.0}]],
+    ids=["nothing", "a number", "of numbers", "without names", "named by numbers"],
+)
+def test_an_older_model_of_another_shape_is_refused_as_it_is_read(parameters: object, tmp_path: Path) -> None:
+    found = json.loads(sample_model().model_dump_json()) | {"version": 2, "parameters": parameters}
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps(found))
+    with pytest.raises(StoreError, match=rf"model.json: no model of version {MODEL_VERSION}: parameters"):
+        read_model(path)

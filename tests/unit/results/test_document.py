@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 from sqlalchemy import create_engine, text
 from typer.testing import CliRunner
 
 from weir.cli.main import app
 from weir.results import upgrades
 from weir.results.document import NewerDocumentError
+from weir.results.lean import LeanResult
 from weir.results.result import Result
 from weir.results.upgrades import RESULT_VERSION, UPGRADES, Upgrade
 from weir.store.connection import StoreError
@@ -93,6 +95,51 @@ def test_a_newer_file_is_refused_by_its_name(tmp_path: Path) -> None:
     done = CliRunner().invoke(app, ["report", str(path)])
     assert done.exit_code == 2
     assert f"{path}: a newer Weir wrote it" in done.stderr
+
+
+def _no_setups(whole: dict[str, Any]) -> None:
+    whole["setups"] = 5
+
+
+def _area_without_a_name(whole: dict[str, Any]) -> None:
+    whole["setups"][0]["cases"][0]["curve"][0]["areas"] = [{"core": 0}]
+
+
+def _place_that_is_a_number(whole: dict[str, Any]) -> None:
+    whole["setups"][0]["cases"][0]["curve"][0]["drops"] = [{"place": 5, "reason": "full", "packets": 1}]
+
+
+@pytest.mark.parametrize("damage", [_no_setups, _area_without_a_name, _place_that_is_a_number])
+def test_an_older_file_of_another_shape_is_refused_by_its_name(
+    damage: Callable[[dict[str, Any]], None], tmp_path: Path
+) -> None:
+    whole = older()
+    damage(whole)
+    path = tmp_path / "older.json"
+    path.write_text(json.dumps(whole))
+    done = CliRunner().invoke(app, ["report", str(path)])
+    assert done.exit_code == 2, done.exception
+    assert f"{path}: no result of version {RESULT_VERSION}: setups" in done.stderr.replace("\n", "")
+
+
+def test_an_older_run_in_the_store_whose_trial_has_another_shape_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    written = Result.read(OLDER.read_text())
+    with Store(path) as store:
+        store.begin(written)
+        for setup in written.setups:
+            store.add_setup(written.id, setup)
+    rewrite(path, "weir_run", lambda run: run | {"version": 1})
+    rewrite(path, "weir_trial", lambda trial: trial | {"areas": [{"core": 0}]})
+    refused = f"store.db: run {written.id} is not as this Weir writes it: areas"
+    with Store(path) as store, pytest.raises(StoreError, match=refused):
+        store.load(written.id)
+
+
+@pytest.mark.parametrize("fastpath", [5, "walks", [5]])
+def test_an_older_lean_result_whose_fast_path_has_another_shape_is_no_result(fastpath: object) -> None:
+    with pytest.raises(ValidationError, match="fastpath"):
+        LeanResult.read(json.dumps({"version": 2, "fastpath": fastpath}))
 
 
 def rewrite(path: Path, table: str, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:

@@ -15,12 +15,14 @@ from weir.lab.application import Application
 from weir.results.calls import RtpCounts
 from weir.verify.driver import CloudError, Hosts, HostsWanted
 from weir.verify.sip import media, scenarios
-from weir.verify.sip.functions import SERVERS, constants, filled, functions, needs
+from weir.verify.sip.functions import SERVERS, SUBSCRIBERS, constants, filled, functions, needs
 from weir.verify.sip.subscribers import Subscribers, key_of
 
 from .made_sip import MadeHosts, MadeSip
 
 PLACEHOLDER = re.compile(r"@[A-Za-z_]+@")
+REPLIES = re.compile(r"^onreply_route\[(\w+)\] \{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
+"""What is done with replies: the name of the route that a request sets, and its body."""
 NAMES = {name: "10.0.0.9" for names in SERVERS.values() for name in names}
 VALUES = constants() | NAMES | {"OWN": "10.0.0.3", "NAME": "n", "DIRECTORY": "/run/n"}
 
@@ -50,6 +52,16 @@ def test_files_of_functions_have_every_placeholder_filled(variant: str) -> None:
             assert PLACEHOLDER.findall(filled(text, VALUES)) == []
         if "diameter.xml" in one.files:
             assert ElementTree.fromstring(filled(one.files["diameter.xml"], VALUES)).tag == "DiameterPeer"
+
+
+@pytest.mark.parametrize("variant", ["ims", "proxy"])
+def test_replies_to_calls_are_counted_whatever_else_is_done_with_them(variant: str) -> None:
+    application = Application.model_validate({"variant": variant})
+    for one in functions(application, Subscribers(10, application.variant)):
+        done = dict(REPLIES.findall("\n".join(one.files.values())))
+        done.pop("REGISTER", None)
+        assert ("INVITED" in done) == (one.server != SUBSCRIBERS)
+        assert [name for name, body in done.items() if "route(ANSWERED);" not in body] == []
 
 
 def test_every_subscriber_of_the_server_is_one_of_sipps_with_the_same_key() -> None:

@@ -145,6 +145,26 @@ def test_streams_end_with_the_server_and_there_are_not_too_many(
     anyio.run(watch)
 
 
+def test_of_streams_that_are_asked_for_at_once_no_more_begin_than_there_may_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live, "STREAMS_MOST", 1)
+    place = filled(tmp_path / "results.db", [])
+    with Store(place) as store:
+        began(store)
+    reading, _ = at(place, "running-1")
+    one = Live(reading)
+    summary = found(reading, "running-1")
+
+    async def watch() -> None:
+        first, second = one.answer(summary), one.answer(summary)
+        await next_of(aiter(first.body_iterator))  # type: ignore[arg-type]
+        with anyio.fail_after(5):
+            assert [event async for event in second.body_iterator] == []
+
+    anyio.run(watch)
+
+
 def test_the_page_of_a_run_that_is_measured_asks_for_its_events_and_that_of_a_finished_one_does_not(
     tmp_path: Path,
 ) -> None:

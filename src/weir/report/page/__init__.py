@@ -5,7 +5,7 @@ What a page carries in itself: styles, scripts, data; and the policy by which it
 
 The data are what the page's scripts draw of a result: its JSON without what they do not read, which is most
 of a noisy run. The whole result is in result.json. How long each core was away is told for pieces of a trial,
-narrower than what a plot of all trials can show, in place of each absence (`left_out`):
+narrower than what a plot of all trials can show, as `away` in place of each absence (`left_out`):
 `{core, by, from_us, to_us, us}`, where `by` is without a thread's number and `us` is how much of it the
 core was away.
 """
@@ -48,7 +48,7 @@ def packed(json_text: str) -> str:
 
 
 def drawn(result: Result) -> str:
-    """JSON of the shape of a result, but for `left_out`."""
+    """JSON of the shape of a result, with `away` in place of `left_out`."""
     whole_s = sum(trial.duration_s for _, case in result.cases() for trial in _trials(case))
     piece_us = max(1.0, whole_s * US_PER_S / PIECES)
     document = result.model_dump(mode="json", exclude={"setups": {"__all__": {"cases"}}})
@@ -85,7 +85,7 @@ def _trial(trial: Trial, piece_us: float, *, with_latency: bool) -> dict[str, An
     read = {"direction", "histogram", *(["latency"] if with_latency else [])}
     streams = [one for one in trial.streams if with_latency or one.histogram]
     shown["streams"] = [one.model_dump(mode="json", include=read) for one in streams]
-    shown["left_out"] = list(_away(trial, piece_us))
+    shown["away"] = list(_away(trial, piece_us))
     return shown
 
 

@@ -11,7 +11,6 @@ from collections.abc import Iterator
 
 from markupsafe import Markup
 
-from weir.lab.frames import frame_label
 from weir.report import numbers, rates, summary
 from weir.report.page.markup import sheet, tag
 from weir.results.result import AreaLoad, Case, CoreLoad, Result, Setup, Throughput, Trial
@@ -62,10 +61,9 @@ def _case(case: Case, setup_index: int, case_index: int, tsc_hz: int) -> Markup:
     ]
     if out_s:
         facts.append(f"{numbers.time_s(out_s)} of {numbers.time_s(whole_s)} left out")
-    frame = frame_label(case.frame)
     line = tag(
         "summary",
-        tag("b", f"{frame} B" if frame.isdigit() else frame),
+        tag("b", summary.sizes(case.frame)),
         tag("span", " · ".join(facts), class_="dim"),
     )
     trials = tag(

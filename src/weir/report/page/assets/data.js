@@ -11,28 +11,36 @@ const framesOf = (result) => unique(built(result).flatMap((setup) => setup.cases
 const goalsOf = (result) =>
   unique(built(result).flatMap((setup) => setup.cases.flatMap((one) => one.throughput.map((t) => t.goal))));
 
-// "64 B", "IMIX", "IMIX a7d4g": as the tables write it.
+// "64 B", "IMIX", "IMIX a7d4g", "capture": as the tables write it.
 const SIMPLE_IMIX = 'imix:aaaaaaaAAAAg:A=570';
 function frameLabel(frame) {
   if (frame === SIMPLE_IMIX) return 'IMIX';
-  if (!frame.startsWith('imix:')) return `${frame} B`;
+  if (!frame.startsWith('imix:')) return /^\d+$/.test(frame) ? `${frame} B` : frame;
   const [genome, ...custom] = frame.slice(5).split(':');
   const runs = genome.match(/(.)\1*/g) || [];
   const counted = runs.map((run) => run[0] + (run.length > 1 ? run.length : '')).join('');
   return ['IMIX', counted, ...custom].join(' ');
 }
 
-// Four significant digits, as the tables write them.
+// Four significant digits, of small values three, as the tables write them. What is rounded to a digit more
+// before the point has a decimal less.
 function digits(value) {
   if (value === null || value === undefined) return '–';
-  return value.toFixed(value >= 1000 ? 0 : value >= 100 ? 1 : value >= 10 ? 2 : 3);
+  if (value >= 9.9995) return value.toFixed(value >= 999.95 ? 0 : value >= 99.995 ? 1 : 2);
+  return value.toFixed(value >= 0.1 || value <= 0 ? 3 : value >= 0.01 ? 4 : 5);
 }
 
 // Three significant digits for labels in plots, and no more decimals than the tables have.
 const three = (value) => (value >= 100 ? value.toFixed(0) : value < 1 ? value.toFixed(3) : value.toPrecision(3));
 
 const grouped = (count) => String(count).replace(/\B(?=(\d{3})+$)/g, '\u202f');
-const share = (ratio) => (ratio === 0 ? '0' : `${Number((ratio * 100).toPrecision(2))} %`);
+// "0", "0.5 %", "99.7 %": a loss ratio, as the tables write it. Less than all is never "100 %".
+function share(ratio) {
+  if (ratio === 0) return '0';
+  if (ratio >= 0.9995 && ratio < 1) return 'above 99.9 %';
+  const shown = ratio >= 0.995 ? 3 : 2;
+  return `${(ratio * 100).toLocaleString('en', { maximumSignificantDigits: shown, useGrouping: false })} %`;
+}
 
 // Lost or left in a queue, of what counts; of older results, whose trials' time was not divided, of everything.
 function countedLoss(trial) {

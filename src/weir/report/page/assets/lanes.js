@@ -19,7 +19,7 @@ function trialLanes(result) {
     for (const one of setup.cases) {
       const trials = [...one.trials, ...one.curve, ...one.delays.flatMap((point) => point.trials)];
       for (const trial of trials.filter(({ purpose }) => purpose !== 'calibration' && purpose !== 'preflight')) {
-        for (const away of trial.left_out) {
+        for (const away of trial.away) {
           const [from, to] = [lanes.end + away.from_us / 1e6, lanes.end + away.to_us / 1e6];
           lanes.spans.push({ core: away.core, by: laneWho(away.by), from, to, seconds: away.us / 1e6 });
           lanes.cores.add(away.core);

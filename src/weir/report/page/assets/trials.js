@@ -25,7 +25,7 @@ function leftOut(trial) {
     return trial.stalls.map((stall) => `stalls of core ${stall.core}: ${stall.count}, longest ${Math.round(stall.longest_us)} µs`);
   }
   const sums = new Map();
-  for (const one of trial.left_out) {
+  for (const one of trial.away) {
     const who = `core ${one.core}: ${one.by}`;
     sums.set(who, (sums.get(who) || 0) + one.us);
   }

@@ -59,8 +59,9 @@ class Scenarios:
     def require(self, wanted: ScenarioWanted, deadline: Deadline) -> None:
         """CannotRunError with what the cloud, or this user, has not."""
         if self._kinds is None:
-            self._kinds = services.kinds(self._cloud, deadline)
+            kinds = services.kinds(self._cloud, deadline)
             self._lacks = self._lacking(deadline)
+            self._kinds = kinds  # both have been answered: else the next scenario asks again
         if self._lacks is not None:
             raise CannotRunError(self._lacks)
         missing = [one for one in _BY_NAME[wanted.name].services if one not in self._kinds]
