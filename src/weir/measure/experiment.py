@@ -19,7 +19,7 @@ from weir.measure.one_case import GoalFound, OnChain, OneCase, measured, where_d
 from weir.measure.repeats import goals_of, repeated, throughput
 from weir.measure.service_level import service_level_verdicts
 from weir.measure.tester import ANNOUNCE_FRAMES, Traffic
-from weir.measure.trial import TrialRunner
+from weir.measure.trial import LEDGERED, LEDGERED_OF_LOADS, TrialRunner
 from weir.results.result import Case, DelayPoint, Throughput, Trial
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ class SearchedCase(OneCase):
             outside=chain.outside,
             sleep=chain.timing.sleep,
             watched=chain.watched,
+            ledgered=LEDGERED if measure.goals else LEDGERED_OF_LOADS,
         )
 
     def measure(self) -> None:

@@ -45,6 +45,8 @@ SHARE_QUIET = 0.9
 
 # Of the hundreds of trials of a search an explanation needs no ledger.
 LEDGERED: frozenset[Purpose] = frozenset({"calibration", "curve", "confirm"})
+LEDGERED_OF_LOADS: frozenset[Purpose] = LEDGERED | {"latency"}
+"""Where loads are given, and no search shows what limits."""
 
 
 # Those that ask when packets were lost: their runs are not divided, and all of them counts.
@@ -101,6 +103,7 @@ class TrialRunner:
         outside: Outside | None = None,
         sleep: Callable[[float], None] = time.sleep,
         watched: Watched | None = None,
+        ledgered: frozenset[Purpose] = LEDGERED,
     ) -> None:
         self.traffic = traffic
         self._tester = tester
@@ -110,6 +113,7 @@ class TrialRunner:
         self._outside = outside or NOTHING
         self._sleep = sleep
         self._watched = watched or Watched()
+        self._ledgered = ledgered
         self._answers = Answers(tester, traffic)
         self._share = 1.0  # of their time that counted in the last trials
         self._ledger = Ledger(tsc=0, tsc_hz=1)  # the last one read
@@ -131,7 +135,7 @@ class TrialRunner:
         streams = self.traffic.streams
         if purpose in GAPPED:
             shape = shape or Shape()
-        ledgered = purpose in LEDGERED
+        ledgered = purpose in self._ledgered
         if delay is None or not delay.first_packets:  # which nothing may come before
             self._answers.learn()
         before = self._seen()

@@ -9,8 +9,9 @@ import pytest
 from rich.console import Console
 
 from weir.explain.text import show
+from weir.explain.trial import shows_most
 from weir.results.explanation import CaseExplanation, Explanation
-from weir.results.result import Counted, Latency, LeftOut, Trial
+from weir.results.result import Case, Counted, DelayPoint, Latency, LeftOut, Throughput, Trial
 
 from .made import OFFERED, area, explained, stream, the_tester, trial, verdict
 
@@ -150,3 +151,20 @@ def test_what_a_queue_gave_after_sending_was_not_carried_while_packets_were_sent
     streams = [stream(OFFERED).model_copy(update={"latency": delays})]
     found = explained(trial([*the_tester(), area("f1", 0.98)], streams=streams))
     assert found.carried_pps == pytest.approx(carried_pps, rel=1e-3)
+
+
+def test_of_loads_that_were_given_and_no_search_one_of_these_is_explained() -> None:
+    flood = trial([*the_tester(), area("f1", 0.98, NAT)], AHEAD_OF_F1, purpose="calibration")
+    at_load = carried().model_copy(update={"purpose": "latency"})
+    without = at_load.model_copy(update={"areas": []})  # as an older Weir stored it
+    searched = Throughput(goal="NDR", goal_loss_ratio=0, status="found", load_pps=1e6)
+
+    def chosen(sent: Trial, *throughput: Throughput) -> Trial | None:
+        delays = [DelayPoint(load="0.5Mpps", load_pps=0.5e6, trials=[sent])]
+        return shows_most(
+            Case(frame="64", mean_frame_bytes=64, trials=[flood], delays=delays, throughput=list(throughput))
+        )
+
+    assert chosen(at_load) == at_load
+    assert chosen(without) == flood
+    assert chosen(at_load, searched) == flood
