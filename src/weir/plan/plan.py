@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import PurePosixPath
 from typing import Self
 
@@ -15,13 +16,11 @@ from weir.lab.function import N4Options
 from weir.lab.lab import Lab
 from weir.plan.architecture import function_areas, lab_keys, stage_names
 from weir.plan.data_plane import weir_dp_step
-from weir.plan.kernel_steps import kernel_steps
 from weir.plan.memory import mbufs, memory_mb, queue_size
 from weir.plan.spanning import tested_here
 from weir.plan.streams import streams
 from weir.plan.topology import NETNS_DIRECTORY, PlanError, next_hop
 from weir.plan.tuning import deployment_steps, hugepages
-from weir.plan.vm_steps import vm_steps
 from weir.protocol.configuration import (
     AreaConfig,
     ChainArea,
@@ -269,10 +268,20 @@ def steps(topology: Topology, lab: Lab) -> list[Step]:
         *hugepages(topology, lab),
         *deployment_steps(topology, lab),
         *middle,
-        *vm_steps(topology, lab),
-        *kernel_steps(topology, lab),
+        *_functions_outside(topology, lab),
         _weir_dp(topology, lab),
     ]
+
+
+def _functions_outside(topology: Topology, lab: Lab) -> Iterator[Step]:
+    """Of those that do not run in weir-dp. What plans them is loaded where there are some."""
+    kinds = {
+        "weir.plan.vm_steps": (topology.machines(), "vm_steps"),
+        "weir.plan.kernel_steps": (topology.namespaced(), "kernel_steps"),
+    }
+    for module, (nodes, name) in kinds.items():
+        if nodes:
+            yield from getattr(import_module(module), name)(topology, lab)
 
 
 def run_directory(topology: Topology) -> Step:
