@@ -148,11 +148,12 @@ def soak(
         as_json=as_json,
         store=store,
     )
+    case = soak_of(result)
     if result.interrupted:
         there = f" --store {shlex.quote(str(store))}" if store is not None else ""
-        console.print(f"go on: weir soak --resume {result.id}{there}", soft_wrap=True)
+        on = f"go on: weir soak --resume {result.id}{there}"
+        console.print(on if case is not None else "its load had not begun: begin a new one", soft_wrap=True)
         raise typer.Exit(INTERRUPTED)
-    case = soak_of(result)
     if case is None or case.soak is None:
         failed("nothing was soaked")
     if case.soak.faults:

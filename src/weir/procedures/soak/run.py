@@ -70,7 +70,7 @@ class SoakCampaign:
         self._store = store
         self._progress = progress
         self.run_id: str | None = None
-        """Of the run, once it is in the store."""
+        """Of the run, once its load begins: from then on it can be gone on with."""
 
     def run(self, settings: SoakSettings) -> Result:
         """A new one. Ctrl-C ends it with what is there. SoakError: the load's goal was not found."""
@@ -93,7 +93,6 @@ class SoakCampaign:
             frame=settings.frame,
         )
         case, place = one.case, one.place
-        self.run_id = result.id
 
         def begin(on: RunningChain, found: Ceiling | None) -> None:
             case.ceiling = found
@@ -164,6 +163,7 @@ class SoakCampaign:
             if nothing is not None:
                 run.refuse(on, nothing)
             else:
+                self.run_id = result.id
                 result.interrupted = run.segment(on)
 
     def _planned(self, setup: Setup) -> Topology:

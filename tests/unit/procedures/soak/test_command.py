@@ -32,6 +32,32 @@ def test_a_run_that_ended_before_anything_was_built_has_no_soak_to_go_on_with(
     assert "run soaked is no soak, or was ended before its load began" in done.stderr
 
 
+def test_one_that_is_stopped_before_its_load_begins_says_that_nothing_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("weir.fabric.require_to_measure", lambda: None)
+    stopped = result().model_copy(update={"interrupted": True})
+    monkeypatch.setattr("weir.procedures.soak.run.SoakCampaign.run", lambda _self, _settings: stopped)
+    words = [
+        "soak",
+        LAB,
+        "--quick",
+        "-t",
+        "direct",
+        "-c",
+        "PVP",
+        "--frame",
+        "64",
+        "--rate",
+        "1kpps",
+        "--wait",
+    ]
+    done = runner.invoke(app, [*words, "--store", str(tmp_path / "r.db"), "-o", str(tmp_path / "report")])
+    assert done.exit_code == exits.INTERRUPTED, done.stderr
+    assert "its load had not begun: begin a new one" in done.stdout
+    assert "--resume" not in done.stdout
+
+
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
