@@ -39,6 +39,8 @@ from weir.cli.stored import (
 )
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from weir.lab import Lab
     from weir.procedures.soak.run import SoakSettings
     from weir.results.result import Result
@@ -148,6 +150,13 @@ def soak(
         as_json=as_json,
         store=store,
     )
+    _end(result, store, console)
+
+
+def _end(result: Result, store: str | None, console: Console) -> None:
+    """With the exit code of what came of it."""
+    from weir.procedures.soak.segment import soak_of
+
     case = soak_of(result)
     if result.interrupted:
         there = f" --store {shlex.quote(str(store))}" if store is not None else ""
