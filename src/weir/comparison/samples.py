@@ -16,6 +16,8 @@ from weir.results.result import Case, Result, Setup
 
 Key = tuple[str, str, str, str]
 """Chain, way, frame, what."""
+CARRIED_EXACT = 1e-4
+"""How exactly what was carried of a given load is known, as a share: packets on their way at its ends."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,7 @@ class Samples:
     worse_state: bool = False
     """All that there is was measured in a worse state of the machine."""
     load_pps: float | None = None
-    """Of a delay: at which rate."""
+    """Of a delay, or what was carried: at which rate."""
     why: str | None = None
     """Why there is none; of connections also what to bear in mind of what there is."""
 
@@ -84,7 +86,8 @@ def _samples(of: Figure, resolution: float) -> Samples:
     if of.out_of_time:
         return Samples(of.unit, why="its search ran out of time")
     if not of.samples:
-        return Samples(of.unit, why=of.why or ("no valid trial" if of.unit == "us" else "irregular"))
-    exact = 0.0 if of.unit == "us" else resolution
+        at_load = of.load_pps is not None
+        return Samples(of.unit, why=of.why or ("no valid trial" if at_load else "irregular"))
+    exact = 0.0 if of.unit == "us" else CARRIED_EXACT if of.load_pps is not None else resolution
     why = of.why if of.unit not in ("pps", "us") else None
     return Samples(of.unit, of.samples, exact, of.tester_bound, of.worse_state, of.load_pps, why)

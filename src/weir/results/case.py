@@ -64,6 +64,20 @@ class DelayPoint(Record):
         return f"{first}latency P99 at {self.load}"
 
     @property
+    def carried(self) -> str:
+        """ "carried at 100kpps"."""
+        return f"carried at {self.load}"
+
+    @property
+    def carried_pps(self) -> tuple[float, ...]:
+        """What of the load its valid trials delivered, both directions together, of what counts."""
+        return tuple(
+            self.load_pps * (1 - trial.counted_lost / trial.counted_offered)
+            for trial in self.trials
+            if trial.valid and trial.counted_offered
+        )
+
+    @property
     def counting(self) -> list[Trial]:
         """The valid trials; all, if none is."""
         return [trial for trial in self.trials if trial.valid] or self.trials

@@ -29,7 +29,8 @@ class Figure:
     """One rate, delay or load."""
 
     what: str
-    """A goal, "NDR"; or a delay with its load, "latency P99 at 50% PDR"."""
+    """A goal, "NDR"; a delay with its load, "latency P99 at 50% PDR"; or what a given load came to, "carried
+    at 1Mpps"."""
     unit: Unit
     samples: tuple[float, ...] = ()
     """Of rounds, or of repeats where there is one round; none: it was not found."""
@@ -39,7 +40,7 @@ class Figure:
     disturbed: bool = False
     """Others had cores for much of the time that it rests on."""
     load_pps: float | None = None
-    """Of a delay: at which rate."""
+    """Of a delay, or what was carried: at which rate."""
     out_of_time: bool = False
     """The search ended with an interval, in which the samples are."""
     why: str | None = None
@@ -60,6 +61,8 @@ def figures(case: Case) -> Iterator[Figure]:
             why=rate.why,
         )
     for point in case.delays:
+        if not case.throughput and not point.first_packets:  # beside a search its goals say what is carried
+            yield Figure(point.carried, "pps", point.carried_pps, load_pps=point.load_pps)
         yield Figure(point.name, "us", tuple(point.samples_us), load_pps=point.load_pps)
     if (record := connections_of(case.records)) is not None:
         for found in record.found:

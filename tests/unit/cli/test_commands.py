@@ -213,8 +213,11 @@ def test_a_run_prints_its_result_alone_on_demand(tmp_path: Path, monkeypatch: py
     can_measure(monkeypatch)
     monkeypatch.setattr(Campaign, "run", run)
     options = ["--json", "-o", str(tmp_path / "out"), "--store", str(tmp_path / "results.db")]
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "latency.csv").write_text("of another run")
     done = runner.invoke(app, ["run", LAB, *options])
     assert Result.read(done.stdout) == measured
+    assert "not of this run, and left there: latency.csv" in done.stderr
     assert "measuring" in done.stderr
     beside = "(report.md, result.json and throughput.csv beside it)"
     assert f"report: {tmp_path}/out/report.html {beside}" in done.stderr

@@ -160,12 +160,13 @@ def test_out_of_time_irregular_and_missing_ones_are_named_with_their_reason() ->
     assert why["broken"] is None
 
 
-def delayed(name: str, p99_scale: float, load_pps: float = 1e5) -> Result:
+def delayed(name: str, p99_scale: float, load_pps: float = 1e5, lost_share: float = 0.0) -> Result:
     dice = __import__("random").Random(1)
     trials = []
     for number in range(4):
         one = trial("curve", load_pps, 0.1, 1e6, dice)
-        one.valid, one.unaccounted = True, 0
+        one.valid, one.unaccounted, one.backlog = True, 0, 0
+        one.delivered = one.offered - round(one.offered * lost_share)
         for stream in one.streams:
             stream.latency = latency(1000, 0.1)
             stream.latency.p99_us = 20.0 * p99_scale * (1 + 0.001 * number)
@@ -175,12 +176,20 @@ def delayed(name: str, p99_scale: float, load_pps: float = 1e5) -> Result:
 
 
 def test_delays_compare_at_the_same_load_and_more_is_worse() -> None:
-    change = only(compare([delayed("a", 1.0)], [delayed("b", 1.2)], 0.03))
+    carried, change = compare([delayed("a", 1.0)], [delayed("b", 1.2)], 0.03).changes
     assert (change.what, change.unit, change.outcome) == ("latency P99 at 50% PDR", "us", "worse")
     assert change.change == pytest.approx(0.2, abs=0.001)
-    other = only(compare([delayed("a", 1.0)], [delayed("b", 1.2, load_pps=2e5)], 0.03))
-    assert other.outcome == "not compared"
-    assert other.why == "at other loads: 100,000 and 200,000 packets a second"
+    assert (carried.what, carried.outcome) == ("carried at 50% PDR", "same")
+    others = compare([delayed("a", 1.0)], [delayed("b", 1.2, load_pps=2e5)], 0.03).changes
+    assert {other.outcome for other in others} == {"not compared"}
+    assert {other.why for other in others} == {"at other loads: 100,000 and 200,000 packets a second"}
+
+
+def test_a_load_of_which_more_is_lost_is_worse_though_what_comes_is_as_late() -> None:
+    carried, change = compare([delayed("a", 1.0)], [delayed("b", 1.0, lost_share=0.1)], 0.03).changes
+    assert (carried.what, carried.unit, carried.outcome) == ("carried at 50% PDR", "pps", "worse")
+    assert carried.change == pytest.approx(-0.1, abs=0.001)
+    assert change.outcome == "same"
 
 
 def test_whatever_else_differs_is_a_warning_but_not_the_version_of_weir() -> None:
