@@ -35,7 +35,7 @@ class Change(Record):
     """The technology or variant."""
     frame: str
     what: str
-    """A goal, "NDR"; a delay with its load, "latency P99 at 50% PDR"; or "carried at 1Mpps", of a given load."""
+    """A goal, "NDR"; a delay with its load, "latency P99 at 50% PDR"; of a given load "carried at 1Mpps"."""
     unit: Unit
     """Of "us" less is better, of all others more."""
     before: float | None
