@@ -14,10 +14,11 @@ from weir.report import numbers, summary
 from weir.report.sections import Cell, CsvTable, PlainTable
 from weir.results.result import Latency, Result, StreamCount
 
-HEAD = ("sent", "packets", "lost", "loss", "most of it")
+HEAD = ("sent", "counted", "lost", "loss", "most of it")
 MEANING = (
-    "Packets of both directions, of the time that counts; lost: dropped, or still in a queue when sending "
-    "ended. most of it: where, as counted over all of the time."
+    "counted: packets of both directions, of the time that counts: trials that others disturb last longer, "
+    "and some of their time is left out. lost: of these, dropped, or still in a queue when sending ended. "
+    "most of it: where, as counted over all of the time."
 )
 QUANTILES_US = ("min", "mean", "p50", "p90", "p99", "p999", "p9999", "max")
 # fmt: off
