@@ -95,7 +95,8 @@ def _rate(text: str) -> str:
     try:
         found = load_of(text)
     except ValueError as error:
-        expected = "a number and its unit: pps, kpps, Mpps, bit/s, kbit/s, Mbit/s or Gbit/s, such as 1.5Mpps"
+        units = "pps, kpps, Mpps, bit/s, kbit/s, Mbit/s or Gbit/s"
+        expected = f"a number above 0 and its unit: {units}, such as 1.5Mpps"
         raise CommandError(f"--rate {text}: expected {expected}", USAGE) from error
     if found.goal is not None:
         expected = "a rate such as 1.5Mpps; a lab has shares of a goal in measure.latency.loads"

@@ -72,9 +72,9 @@ CONNECTIONS = {"traffic": {"frames": ["connections"], "connections": {"services"
     ("measured", "words"),
     [
         (Measured(rates=("50% NDR",)), "--rate 50% NDR: expected a rate such as 1.5Mpps; a lab has shares"),
-        (Measured(rates=("fast",)), "--rate fast: expected a number and its unit: pps, kpps, Mpps"),
-        (Measured(rates=("1000",)), "--rate 1000: expected a number and its unit: pps, kpps, Mpps"),
-        (Measured(rates=("0Mpps",)), "--rate 0Mpps: expected a number"),
+        (Measured(rates=("fast",)), "--rate fast: expected a number above 0 and its unit: pps, kpps, Mpps"),
+        (Measured(rates=("1000",)), "--rate 1000: expected a number above 0 and its unit: pps, kpps, Mpps"),
+        (Measured(rates=("0Mpps",)), "--rate 0Mpps: expected a number above 0"),
         (Measured(rates=("1Mpps", "1Mpps")), "--rate names a rate twice"),
         (Measured(duration_s=3), "--duration is of each --rate; give one"),
     ],

@@ -119,6 +119,13 @@ def test_a_dry_run_says_what_would_be_measured_and_how_long_it_takes(monkeypatch
     assert 0 < shortest_s < longest_s
 
 
+def test_a_dry_run_says_for_whom_it_would_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("weir.fabric.host.isolated.measuring_cpus", lambda: (0, 1))
+    words = ["run", str(Path(LAB).parents[0] / "upf-n4"), "--dry-run"]
+    said = runner.invoke(app, words).stdout.splitlines()
+    assert "  upf waits for 10,000 sessions by N4 first, 120 s at most" in said
+
+
 @pytest.mark.parametrize(
     ("whys", "said"),
     [

@@ -126,7 +126,14 @@ def planned(plan: Planned, before: Sequence[float]) -> str:
         own = f"  left out here: {why}" if why is not None and same is None else ""
         lines.append(f"  {way_name} {chain_name}{own}")
     lines += [f"all are left out here: {same}"] if same is not None else []
-    return "\n".join([*lines, *_order_lines(plan), expected(plan, before)])
+    return "\n".join([*lines, *_awaited_lines(lab), *_order_lines(plan), expected(plan, before)])
+
+
+def _awaited_lines(lab: Lab) -> Iterator[str]:
+    """What somebody else has to do before packets are sent."""
+    for name, function in lab.functions.items():
+        if (n4 := function.n4) is not None and n4.sessions:
+            yield f"  {name} waits for {n4.sessions:,} sessions by N4 first, {n4.time_limit_s:g} s at most"
 
 
 def json_planned(plan: Planned, before: Sequence[float]) -> str:
