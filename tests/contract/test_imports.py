@@ -286,7 +286,7 @@ def test_no_modules_import_each_other_in_a_circle(graph: dict[str, set[str]]) ->
     assert circle_in(graph) is None
 
 
-RUN_REACHES_LINES = 34_450
+RUN_REACHES_LINES = 34_500
 """Of modules, the sections and formats of a run among them. The fewer the better: lower it when you can.
 Lines, since a count of modules would hold back who divides a large one."""
 

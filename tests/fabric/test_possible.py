@@ -9,7 +9,7 @@ import pytest
 
 from weir import plan
 from weir.base.topology import Topology
-from weir.fabric.check import host_settings, possible
+from weir.fabric.host_applied import host_settings, possible
 from weir.lab import Lab
 from weir.plan import Step
 from weir.results.result import HostSetting
@@ -34,7 +34,7 @@ def lacks_everything(monkeypatch: pytest.MonkeyPatch) -> None:
     def lacking(step: Step) -> str | None:
         return f"no {step.kind} here" if step.kind in ("isolation", "rt-throttle") else None
 
-    monkeypatch.setattr(importlib.import_module("weir.fabric.check"), "lacking", lacking)
+    monkeypatch.setattr(importlib.import_module("weir.fabric.host_applied"), "lacking", lacking)
 
 
 def test_what_is_wished_for_and_impossible_is_left_out_with_the_reason() -> None:

@@ -5,10 +5,7 @@ from __future__ import annotations
 
 from weir.base.error import FabricError
 from weir.fabric.check import (
-    Refusal,
     check,
-    host_settings,
-    possible,
     require_root,
     require_root_to_look,
     require_root_to_verify,
@@ -19,6 +16,8 @@ from weir.fabric.counters import Counter
 from weir.fabric.deployment import Deployment, Event, clean_leftovers, deployments, remove_remains
 from weir.fabric.fidelity import fidelity
 from weir.fabric.fingerprint import fingerprint, weir_version
+from weir.fabric.host_applied import host_settings, possible
+from weir.fabric.needs import Refusal
 from weir.fabric.outside.watch import taking_part
 from weir.fabric.probe import bridge_netfilter
 from weir.fabric.process import allow_all_descriptors
