@@ -12,7 +12,6 @@ from weir.fabric.fingerprint import hypervisor
 from weir.fabric.host.quota import quota_cpus
 from weir.fabric.host.tree import Tree
 from weir.technology import TECHNOLOGIES, TechnologyOptions
-from weir.technology.ovs import OvsOptions
 
 _WIRES_BY = {
     "vxlan": "VXLAN over the hosts' network",
@@ -51,10 +50,7 @@ def fidelity(
     by_kvm = [node.name for node in topology.machines() if node.name not in emulated]
     if by_kvm:
         said.append(f"KVM runs {_listed(by_kvm)}: this part of Weir was never run on hardware before.")
-    if isinstance(options, OvsOptions) and datapath.endswith("(userspace datapath)"):
-        wanted = options.datapath == "userspace"
-        why = "as the lab asks" if wanted else "this kernel has no Open vSwitch datapath"
-        said.append(f"{datapath}: {why}.")
+    said += TECHNOLOGIES[topology.technology].remarks(options, datapath)
     if topology.bridge_netfilter is not None:
         said.append(_NETFILTER[topology.bridge_netfilter])
     said += [*_by_linux(topology, steered), *without_limits(unlimited or {})]

@@ -129,6 +129,8 @@ class Technology:
     """Hugepage memory of the switch, by its options, and by whether it carries jumbo frames."""
     no_jumbo: Callable[[Any], str] = lambda _options: ""
     """Why its ports carry no jumbo frames; "" if they do."""
+    remarks: Callable[[Any, str], Sequence[str]] = lambda _options, _datapath: ()
+    """Sentences of what a result rests on: by its options, and by what forwarded, as deployments name it."""
     flow_cache: bool = False
     """What a packet costs depends on how many flows a cache of the switch holds."""
 

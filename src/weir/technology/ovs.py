@@ -64,6 +64,12 @@ def _forwarding(options: OvsOptions) -> Forwarding:
     return Forwarding("sender", "openvswitch") if options.datapath == "kernel" else Forwarding("thread")
 
 
+def _remarks(options: OvsOptions, datapath: str) -> Iterator[str]:
+    if datapath.endswith("(userspace datapath)"):
+        wanted = options.datapath == "userspace"
+        yield f"{datapath}: {'as the lab asks' if wanted else 'this kernel has no Open vSwitch datapath'}."
+
+
 TECHNOLOGY = Technology(
     name="ovs",
     options=OvsOptions,
@@ -74,5 +80,6 @@ TECHNOLOGY = Technology(
     needs=lambda options: tuple(_needs(options)),
     no_interface=None,
     forwarding=_forwarding,
+    remarks=lambda options, datapath: tuple(_remarks(options, datapath)),
     joins_hosts=True,
 )
