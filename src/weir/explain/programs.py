@@ -10,7 +10,7 @@ from operator import attrgetter, itemgetter
 from weir.explain.conclusion import Verdict
 from weir.explain.cores import FULL_SHARE
 from weir.explain.evidence import busy, lost, share
-from weir.explain.trial import NOT_RETURNED, PROGRAM, Analysis, Overflow
+from weir.explain.trial import NOT_RETURNED, PROGRAM, TOO_LATE, Analysis, Overflow, only_outside
 from weir.results.explanation import Evidence, Limit
 
 
@@ -57,27 +57,35 @@ def _program_of(one: Analysis, name: str) -> Program:
 def not_emptied(one: Analysis, worst: Overflow) -> Verdict:
     """It empties a queue that overflows, or does not return what it was given."""
     found = _program_of(one, worst.emptied_by[0])
-    if worst.reason != NOT_RETURNED:
-        says = f"{worst.queue} overflows, and {found.known_as} should empty it: it is too slow, or away."
+    part = f"{worst.packets:,} packets, {worst.packets / one.trial.offered:.2%} of what was offered"
+    if worst.reason == TOO_LATE:
+        says = f"{found.known_as} gives {part}, only when the trial is over"
+        says += _how_busy(found, "it is too slow", "it holds them in queues of its own, or waits")
+    elif worst.reason == NOT_RETURNED:
+        says = f"{found.known_as} does not return {part}"
+        drops = "it drops them by itself, or in queues of its own"
+        says += _how_busy(found, "it is too slow, or drops them by itself", drops)
     else:
-        part = f"{worst.packets / one.trial.offered:.2%} of what was offered"
-        says = f"{found.known_as} does not return {worst.packets:,} packets, {part}"
-        if found.core is None:
-            says += "; how busy it was is not in this result."
-        elif found.share >= FULL_SHARE:
-            says += f", and {found.had}: it is too slow, or drops them by itself."
-        else:
-            says += f", though it {found.had} only: it drops them by itself, or in queues of its own."
+        says = f"{worst.queue} overflows, and {found.known_as} should empty it: it is too slow, or away."
     limit = Limit(kind="program", name=found.name, core=found.core, sentence=says)
     return Verdict(limit, (*lost(one, [worst]), *found.evidence, *busy(one)))
 
 
+def _how_busy(found: Program, full: str, idle: str) -> str:
+    if found.core is None:
+        return "; how busy it was is not in this result."
+    if found.share >= FULL_SHARE:
+        return f", and {found.had}: {full}."
+    return f", though it {found.had} only: {idle}."
+
+
 def slowest(one: Analysis, left: str) -> Verdict | None:
-    """The program that fills a core, of a trial in which something was `left` in queues, or the only one
-    there is: no core is full, so that it waits. None: no such."""
+    """The program that fills a core, of a trial in which something was `left` in queues; or the one that
+    alone can hold it: no core is full, so that it waits. None: no such."""
     names = {area.name.split(".")[0] for area in one.trial.areas if area.name.startswith(PROGRAM)}
     found = max((_program_of(one, name) for name in names), key=attrgetter("share"), default=None)
-    if found is None or (found.share < FULL_SHARE and len(names) > 1):
+    alone = [f"{PROGRAM}{node.name}" for node in only_outside(one.topology)]
+    if found is None or (found.share < FULL_SHARE and found.name not in alone):
         return None
     says = f"{left}, and {found.known_as} {found.had}: it is too slow."
     if found.share < FULL_SHARE:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from weir.base.node import Node
 from weir.base.si import US_PER_S
 from weir.base.topology import Topology
 from weir.explain.cores import Core, cores
@@ -83,7 +84,16 @@ _NOT_TAKEN = frozenset({"rx_missed", "rx_nombuf", "rx_ring_full"})
 _UNREAD = frozenset({"socket_full"})
 NOT_RETURNED = "not_returned"
 """Why packets are lost in a function of which nobody knows more."""
+TOO_LATE = "too_late"
+"""Why packets are lost that come after the trial's end."""
 _BACKLOG_FULL = frozenset({"interface_tx_dropped", "interface_rx_dropped"})
+
+
+def only_outside(topology: Topology | None) -> list[Node]:
+    """The program that alone of a chain's functions is not in weir-dp, so that only it can hold packets for
+    long; none where there is none, or another one."""
+    found = [node for node in topology.functions() if not node.in_weir_dp] if topology is not None else []
+    return found if len(found) == 1 and found[0].kind == "program" else []
 
 
 @dataclass(frozen=True)
@@ -164,6 +174,7 @@ class _Queues:
             for path in area.paths:
                 self._filled[f"{area.name}/{path.name}"] = path.outputs
                 self._emptied_by |= dict.fromkeys(path.inputs, area.name)
+        self._only_program = [f"{PROGRAM}{node.name}" for node in only_outside(topology)]
         for node in topology.functions() if topology is not None else ():
             if node.kind == "program" and topology is not None:
                 own = [port.name for port in topology.ports if port.node == node.name]
@@ -188,6 +199,8 @@ class _Queues:
             takers = self._taker(port) if to_port else self._switched(drop.place)
         elif drop.reason == NOT_RETURNED:
             takers = self._taker(drop.place)
+        elif drop.reason == TOO_LATE:
+            name, takers = f"what came too late at {drop.place}", self._only_program
         elif drop.reason in _UNREAD:
             name, takers = f"receive queue of {drop.place}", self._taker(drop.place)
         if drop.reason in _BACKLOG_FULL and self._kernel:

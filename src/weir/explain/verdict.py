@@ -27,6 +27,7 @@ from weir.explain.trial import (
     NOT_RETURNED,
     PROGRAM,
     SWITCH,
+    TOO_LATE,
     Analysis,
     Overflow,
     balanced,
@@ -89,7 +90,7 @@ def _too_slow(one: Analysis, light: Trial) -> Verdict | None:
     if full:
         return _full(loaded, max(full, key=lambda core: core.cycles), [])
     worst = next(iter(loaded.losses.overflows), None)
-    if worst is None or worst.reason != NOT_RETURNED or not worst.emptied_by:
+    if worst is None or worst.reason not in (NOT_RETURNED, TOO_LATE) or not worst.emptied_by:
         return None
     return not_emptied(loaded, worst)
 

@@ -13,9 +13,12 @@ from collections.abc import Callable
 
 from weir.measure.accounting import Balance
 from weir.measure.tester import Tester
+from weir.protocol.traffic_results import TrafficResult
 
 LONGEST_S = 60.0
 """How long after a trial packets of it are waited for."""
+_LOOK_S = 0.02, 5.0
+"""The shortest and the longest time in which none has to come."""
 _HOLDERS_SAY = frozenset({"not_returned", "not_forwarded", "not_read"})
 """Reasons of what went in somewhere and did not come out, wherever it is by now."""
 
@@ -25,26 +28,19 @@ def may_hold(counts: Balance) -> bool:
     return counts.unaccounted > 0 or any(drop.reason in _HOLDERS_SAY for drop in counts.drops)
 
 
-class Emptied:
-    """Of one system under test, trial by trial."""
+def emptied(tester: Tester, sleep: Callable[[float], None], quiet_s: float) -> tuple[TrafficResult, bool]:
+    """The last trial once none of its packets has come for `quiet_s`, within limits; False if some still
+    came when that was given up. What else comes is nobody's loss, and not waited for."""
+    shortest_s, longest_s = _LOOK_S
+    look_s = min(max(quiet_s, shortest_s), longest_s)
+    now = tester.again()
+    for _ in range(math.ceil(LONGEST_S / look_s)):
+        sleep(look_s)
+        before, now = now, tester.again()
+        if _came(now) == _came(before):
+            return now, True
+    return now, False
 
-    def __init__(self, tester: Tester, sleep: Callable[[float], None], quiet_s: float) -> None:
-        self._tester = tester
-        self._sleep = sleep
-        self._quiet_s = quiet_s
-        self._longest_s = LONGEST_S
 
-    def wait(self) -> bool:
-        """Until nothing has come to a port for as long as trials drain; False if it still came when that was
-        given up."""
-        received = self._received()
-        for _ in range(math.ceil(self._longest_s / self._quiet_s)):
-            self._sleep(self._quiet_s)
-            before, received = received, self._received()
-            if received == before:
-                return True
-        self._longest_s = self._quiet_s  # what never ends is not waited for each time
-        return False
-
-    def _received(self) -> int:
-        return sum(port.rx_packets for port in self._tester.ledger().ports)
+def _came(found: TrafficResult) -> int:
+    return sum(one.delivered + one.too_late + one.duplicates for one in found.streams)

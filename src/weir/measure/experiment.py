@@ -267,7 +267,10 @@ BUILDING_S = 3.0
 
 
 def least_s(measure: Measure) -> float:
-    """For how long a case sends at loads that are given, whatever the searches find."""
+    """For how long a case sends at loads that are given; 0 where rates are searched for, of which none may be
+    found."""
+    if measure.goals:
+        return 0.0
     seconds, latency = measure.curve.points * measure.curve.duration_s, measure.latency
     if latency is not None:
         seconds += len(latency.all_loads) * latency.repeats * (latency.settle_s + latency.duration_s)

@@ -18,7 +18,7 @@ from weir.measure.accounting import Balance, Seen, area_loads, balance, seen
 from weir.measure.core_speed import core_speeds
 from weir.measure.counting import ENOUGH_SHARE, Counting, Watched, counting
 from weir.measure.delay_figures import gaps, in_us, ipdv, jitter, latency, pdv
-from weir.measure.emptied import Emptied, may_hold
+from weir.measure.emptied import emptied, may_hold
 from weir.measure.outside import NOTHING, Outside, Own, joined
 from weir.measure.overload import backlog_packets
 from weir.measure.tester import Answers, SutCounters, Taken, Tester, Traffic, arrival_clocks
@@ -117,7 +117,6 @@ class TrialRunner:
         self._answers = Answers(tester, traffic)
         self._share = 1.0  # of their time that counted in the last trials
         self._ledger = Ledger(tsc=0, tsc_hz=1)  # the last one read
-        self._emptied = Emptied(tester, sleep, options.drain_ms / MS_PER_S)
 
     def run(
         self,
@@ -254,8 +253,8 @@ class TrialRunner:
             counts = balance(before, self._seen(), result, self.traffic.streams)
         if not may_hold(counts):
             return counts, True
-        is_empty = self._emptied.wait()
-        return balance(before, self._seen(), self._tester.again(), self.traffic.streams), is_empty
+        found, is_empty = emptied(self._tester, self._sleep, self._options.drain_ms / MS_PER_S)
+        return balance(before, self._seen(), found, self.traffic.streams), is_empty
 
     def _trial(
         self,

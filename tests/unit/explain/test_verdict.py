@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from weir.base.node import KernelFunction, ProgramFunction
+from weir.base.node import KernelFunction, Machine, ProgramFunction
 from weir.base.topology import Topology
 from weir.explain.text import show
 from weir.results.explanation import CaseExplanation, Explanation
@@ -334,6 +334,19 @@ def test_a_program_that_does_not_return_packets_is_named_with_how_busy_it_was(bu
     assert says in found.limit.sentence
 
 
+@pytest.mark.parametrize(
+    ("busy", "says"),
+    [(1.0, "and has core 1 for 100% of the time: it is too slow."), (0.1, "only: it holds them in queues")],
+)
+def test_a_program_that_gives_packets_after_the_trial_is_named_for_those(busy: float, says: str) -> None:
+    found = of_program(busy, {("tester.right", "too_late"): OFFERED // 2})
+    assert verdict(found) == ("program", "program:f1")
+    assert "gives 500,000 packets, 50.00% of what was offered, only when the trial is over" in (
+        found.limit.sentence
+    )
+    assert says in found.limit.sentence
+
+
 def test_a_program_of_which_nothing_of_a_light_load_comes_is_named_with_how_busy_it_was() -> None:
     def of(busy: float) -> CaseExplanation:
         none = {("f1/program", "not_returned"): 100}
@@ -372,6 +385,25 @@ def test_the_only_program_that_leaves_packets_in_queues_and_its_core_idle_is_sai
     found = of_program(0.02, {}, **HALF_LEFT)
     assert verdict(found) == ("program", "program:f1")
     assert "though nf (program:f1) has core 1 for 2% of the time only: it waits" in found.limit.sentence
+
+
+def test_a_program_beside_a_virtual_machine_may_not_be_who_holds_packets() -> None:
+    built = with_program()
+    machine = Machine(
+        forwarder="kernel",
+        vcpus=1,
+        memory_mb=512,
+        hugepages=False,
+        queues=1,
+        accel="tcg",
+        boot_time_limit_s=60,
+    )
+    nodes = tuple(
+        node.model_copy(update={"machine": machine}) if node.name == "f2" else node for node in built.nodes
+    )
+    works = area("program:f1.worker", 0.02, kind="guest", core=1, packets=0)
+    held = trial([*the_tester(), works], {}, **HALF_LEFT)
+    assert verdict(explained(held, built=built.model_copy(update={"nodes": nodes})))[0] == "unknown"
 
 
 def test_which_of_two_programs_waits_is_not_known() -> None:
