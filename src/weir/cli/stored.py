@@ -110,7 +110,7 @@ def write_reports(
     console.print(f"report: {first} ({beside} beside it)", soft_wrap=True)
     stale = sorted(path.name for path in folder.glob("*.csv") if path not in paths.values())
     if stale:
-        console.print(f"not of this run, and left there: {', '.join(stale)}", soft_wrap=True, markup=False)
+        console.print(f"there from before: {', '.join(stale)}", soft_wrap=True, markup=False)
 
 
 def point_on(result: Result, console: Console, store: str | None, on: str | None = None) -> None:

@@ -6,7 +6,7 @@ Best is a trial with a little too much load, and a ledger of its areas.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from weir.base.node import Node
@@ -30,17 +30,12 @@ def shows_most(case: Case) -> Trial | None:
     throughput), more load. Of given loads, and no search, only trials at these. Where even the lowest load
     was too much, of the trials that lost some of it; where nothing came through any more, of those that show
     it."""
-    given = [one for point in case.delays if not case.throughput for one in point.trials]
-    ledgered = _told(given) or _told([*case.curve, *case.trials])
+    ledgered = case.ledgered
     too_much_pps = _lowest_too_much_pps(case)
     lowest = [one for one in ledgered if one.intended_load_pps <= too_much_pps and lossy(one)]
     stopped = any(one.status == "irregular" and one.loss_ratio == 1 for one in case.throughput)
     silent = [one for one in ledgered if stopped and not one.delivered]
     return max(silent or lowest or ledgered, key=_merit, default=None)
-
-
-def _told(trials: Sequence[Trial]) -> list[Trial]:
-    return [trial for trial in trials if trial.areas and trial.offered]
 
 
 def _lowest_too_much_pps(case: Case) -> float:

@@ -36,7 +36,7 @@ _REGISTERS, _LEAVES = frozenset({1, 2}), frozenset({4, 5, 6, 7, 8, 11})
 """Of Server-Assignment-Type (TS 29.229, 6.3.15): those that begin or renew a registration, and end it."""
 _UNREGISTERED, _WANTS_NAME_KEPT = 3, frozenset({6, 7})
 _NOT_AUTHENTICATED = frozenset({9, 10})
-_PROFILE = frozenset({0, 14})
+_PROFILE = frozenset({0})
 """Wants no more than the profile."""
 _DATA = (
     '<?xml version="1.0" encoding="UTF-8"?><IMSSubscription><PrivateID>{private}</PrivateID>'
@@ -158,11 +158,11 @@ class SubscriberServer:
         server = request.first(SERVER_NAME, VENDOR_3GPP)
         name = server.words if server is not None else found.server
         if kind.value in _REGISTERS:
-            found.server, found.registered = name, True
+            found.server, found.state = name, "registered"
         elif kind.value == _UNREGISTERED:
-            found.server, found.registered = name, False
-        elif kind.value in _LEAVES or (kind.value in _NOT_AUTHENTICATED and not found.registered):
-            found.server, found.registered = None, False
+            found.server, found.state = name, "unregistered"
+        elif kind.value in _LEAVES or (kind.value in _NOT_AUTHENTICATED and found.state == "not registered"):
+            found.server, found.state = None, "not registered"
         elif kind.value in _PROFILE and name != found.server:
             return self._refusal(UNABLE)
         elif kind.value not in _PROFILE | _NOT_AUTHENTICATED:
@@ -180,7 +180,7 @@ class SubscriberServer:
         found = self._of(request)
         if isinstance(found, tuple):
             return found
-        if not found.registered or found.server is None:
+        if found.state == "not registered" or found.server is None:
             return self._refused(NOT_REGISTERED)
         return (Avp.number(RESULT, SUCCESS), Avp.text(SERVER_NAME, found.server, VENDOR_3GPP))
 

@@ -167,6 +167,14 @@ class Case(Record):
     """Time that it took."""
 
     @property
+    def ledgered(self) -> list[Trial]:
+        """Trials that kept a ledger of their areas, and sent something: those at loads that were given, where
+        nothing was searched for; else the curve's and others."""
+        given = [trial for point in self.delays for trial in point.trials] if not self.throughput else []
+        told = [trial for trial in given if trial.areas and trial.offered]
+        return told or [trial for trial in (*self.curve, *self.trials) if trial.areas and trial.offered]
+
+    @property
     def trials_of_rounds(self) -> list[list[Trial]]:
         """`trials`, those of each of `rounds`; all of them of a case that had one."""
         if not self.rounds:

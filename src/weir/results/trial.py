@@ -166,7 +166,8 @@ class Trial(Record):
     streams: list[StreamCount] = []
     """The same for each direction."""
     areas: list[AreaLoad] = []
-    """Where the time went; of the warm-up ("calibration"), curve and confirming trials."""
+    """Where the time went; of the warm-up ("calibration"), curve and confirming trials, and of those at loads
+    that are given where nothing is searched for."""
     cores: list[CoreLoad] = []
     """The cores that take part, of the same trials."""
     core_speeds: list[CoreSpeed] = []

@@ -217,7 +217,7 @@ def test_a_run_prints_its_result_alone_on_demand(tmp_path: Path, monkeypatch: py
     (tmp_path / "out" / "latency.csv").write_text("of another run")
     done = runner.invoke(app, ["run", LAB, *options])
     assert Result.read(done.stdout) == measured
-    assert "not of this run, and left there: latency.csv" in done.stderr
+    assert "there from before: latency.csv" in done.stderr
     assert "measuring" in done.stderr
     beside = "(report.md, result.json and throughput.csv beside it)"
     assert f"report: {tmp_path}/out/report.html {beside}" in done.stderr

@@ -138,6 +138,7 @@ def test_who_has_counted_further_is_synchronized_with_and_nobody_else(server: Su
     assert next_is(asked_to_synchronize(server, (hidden + mac)[:-1]), 64)
     assert next_is(asked_to_synchronize(server, hidden + mac), theirs + 32)
     assert next_is(server.answer(asked(cx.MAR, private(), public())), theirs + 64)
+    assert next_is(asked_to_synchronize(server, hidden + mac), theirs + 96), "it is behind by now"
 
 
 def test_who_has_registered_is_found_and_who_has_left_is_not(server: SubscriberServer) -> None:
@@ -149,7 +150,7 @@ def test_who_has_registered_is_found_and_who_has_left_is_not(server: SubscriberS
     assert experimental(server.answer(asked(cx.LIR, public()))) == cx.NOT_REGISTERED
 
 
-@pytest.mark.parametrize("kind", [0, 3, 9, 10, 14])
+@pytest.mark.parametrize("kind", [0, 9, 10])
 def test_who_only_asks_for_a_profile_or_has_not_authenticated_registers_nobody(
     server: SubscriberServer, kind: int
 ) -> None:
@@ -158,13 +159,31 @@ def test_who_only_asks_for_a_profile_or_has_not_authenticated_registers_nobody(
     assert served(server) is None
 
 
-@pytest.mark.parametrize("kind", [0, 2, 9, 10, 14])
+@pytest.mark.parametrize("kind", [0, 2, 9, 10])
 def test_who_is_registered_stays_so_whoever_fails_to_authenticate_as_them(
     server: SubscriberServer, kind: int
 ) -> None:
     assigned(server)
     assert number(assigned(server, kind), cx.RESULT) == cx.SUCCESS
     assert served(server) == SERVING
+
+
+def test_who_is_called_while_not_registered_is_served_by_the_server_that_said_so(
+    server: SubscriberServer,
+) -> None:
+    for _ in range(2):  # of nobody, and of who was registered (TS 29.228, 6.1.2 and 6.1.4)
+        assert number(assigned(server, 3), cx.RESULT) == cx.SUCCESS
+        assert served(server) == SERVING
+        assigned(server, 9)  # somebody else fails to authenticate
+        assert served(server) == SERVING
+        assigned(server, 1)
+    assigned(server, 5)
+    assert served(server) is None
+
+
+@pytest.mark.parametrize("kind", [12, 13, 14])
+def test_assignments_of_other_interfaces_are_refused(server: SubscriberServer, kind: int) -> None:
+    assert number(assigned(server, kind), cx.RESULT) == cx.INVALID_VALUE
 
 
 @pytest.mark.parametrize("kind", [9, 10])

@@ -15,6 +15,7 @@ from weir.fabric import stop_signals
 from weir.fabric.process_figures import process_figures
 from weir.lab import Lab
 from weir.measure.accounting import Counts, counted
+from weir.measure.counting import Watched
 from weir.measure.delay_figures import buckets
 from weir.measure.one_case import Event, nothing_comes
 from weir.measure.trial import PortGoneError, TrialRunner
@@ -103,7 +104,12 @@ class SoakRun:
 
         tester = LookingTester(on.client, self._soak.interval_s, look, _waiting(on.client))
         runner = TrialRunner(
-            tester, on.counters, traffic, options=self._lab.measure.trial, on_trial=trials.append
+            tester,
+            on.counters,
+            traffic,
+            options=self._lab.measure.trial,
+            on_trial=trials.append,
+            watched=Watched(interfaces=on.interfaces),
         )
         shape = Shape(then=shares(self._soak, self._soak.measured_s, left_s))
         wanted = DelayWanted(settle_ns=round(min(self._soak.settle_s, left_s / 2) * NS_PER_S), variation=True)

@@ -202,7 +202,7 @@ _CORES = (
 
 def areas(case: Case, tsc_hz: int) -> list[Markup]:
     """Of the trial at the highest load that has a ledger; none without one."""
-    ledgered = [trial for trial in (*case.curve, *case.trials) if trial.areas and trial.duration_s]
+    ledgered = [trial for trial in case.ledgered if trial.duration_s]
     if not ledgered or not tsc_hz:
         return []
     trial = max(ledgered, key=lambda one: one.intended_load_pps)
