@@ -6,6 +6,11 @@ import signal
 import socket
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# No test is timed: others may have the cores.
+settings.register_profile("shared", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("shared")
 
 # Background jobs of a shell, and of nohup, ignore signals that tests send, and so would all that they start.
 for number, handler in (
