@@ -76,7 +76,8 @@ wait_ms(bool listens)
 	return listens ? most_ms : sooner_ms(most_ms, NO_DESCRIPTOR_MS);
 }
 
-/* False where there is no descriptor for who waits: poll would say so at once, for ever. */
+/* False where there is no descriptor, or memory, for who waits: poll would say so at once, for
+ * ever. */
 static bool
 welcome(int listening)
 {
@@ -84,7 +85,8 @@ welcome(int listening)
 
 	if (fd >= 0)
 		clients[client_count++] = (struct weir_client){.fd = fd};
-	return fd >= 0 || (errno != EMFILE && errno != ENFILE);
+	return fd >= 0 ||
+	       (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM);
 }
 
 int

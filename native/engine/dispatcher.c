@@ -63,8 +63,14 @@ static inline uint32_t
 number_of(const struct dispatcher *dispatcher, const struct weir_headers *headers,
 	  const struct rte_mbuf *packet, enum weir_direction direction)
 {
-	if (dispatcher->nf != NULL && steers(dispatcher->nf, headers))
-		return dispatcher->nf->steer(dispatcher->state, headers, packet, direction);
+	const struct weir_nf *nf = dispatcher->nf;
+
+	if (nf != NULL && steers(nf, headers)) {
+		uint32_t number = nf->steer(dispatcher->state, headers, packet, direction);
+
+		if (number != WEIR_STEER_ANY || !nf->steers_all)
+			return number;
+	}
 	return hash_of(headers, packet);
 }
 

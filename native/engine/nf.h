@@ -39,6 +39,8 @@ enum weir_direction { WEIR_OUTBOUND, WEIR_INBOUND };
  * had just come; or out, past all stages, as what stations of one link say to each other. */
 enum weir_released { WEIR_RELEASED_BEHIND, WEIR_RELEASED_TO_BEGINNING, WEIR_RELEASED_OUT };
 
+#define WEIR_STEER_ANY UINT32_MAX
+
 /* The packets that pass one stage together. process() may drop: it compacts `packet` and `egress`
  * and lowers `count`; headers are then read again. */
 struct weir_batch {
@@ -160,7 +162,7 @@ struct weir_nf {
 	 * its later ones follow; an ICMP error as the packet that it is about, on its way back.
 	 * `packet`: whose headers they are; NULL where that is none, but one inside an error.
 	 * With `steers_ipv6` IPv6 packets are shown too, with `steers_all` whatever comes, each as
-	 * it is.
+	 * it is, and WEIR_STEER_ANY says then that it meets no state: its hash will do.
 	 */
 	uint32_t (*steer)(const void *state, const struct weir_headers *headers,
 			  const struct rte_mbuf *packet, enum weir_direction direction);

@@ -151,6 +151,11 @@ probe(const struct weir_port_config *config, const struct weir_device *device,
 
 	if (!waits_at(device, path, sizeof(path)))
 		path[0] = '\0';
+	if (strlen(path) >= sizeof(((struct sockaddr_un *)NULL)->sun_path))
+		return weir_fail(error, "port_failed", config->name,
+				 "a socket's path shorter than 108 bytes",
+				 "a shorter run directory (WEIR_RUN_DIR), or path",
+				 "no socket can have the path %s", path);
 	opened = open_device(device, path);
 	if (opened == -ETIMEDOUT && path[0] != '\0')
 		return weir_fail(error, "port_failed", config->name, NULL,

@@ -114,3 +114,13 @@ def test_a_client_that_goes_at_once_is_waited_for_again_and_no_socket_is_left(
         with pytest.raises(DataPlaneError, match=f"cannot open {DEVICE}"):
             weir_dp.configure(wanted)
         assert len(came) == OPENINGS
+
+
+def test_a_socket_that_no_path_is_short_enough_for_is_refused_with_how_long_it_may_be(
+    weir_dp: DataPlaneClient,
+) -> None:
+    path = f"/tmp/{'x' * 120}"
+    port = PortConfig(name="port", devargs=f"{DEVICE},path={path},queues=1,server=1")
+    with pytest.raises(DataPlaneError, match=f"no socket can have the path {path}") as found:
+        weir_dp.configure(Configure(ports=(port,)))
+    assert found.value.expected == "a socket's path shorter than 108 bytes"

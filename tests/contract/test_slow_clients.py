@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import resource
+import select
 import socket
 import struct
 import time
@@ -87,14 +88,15 @@ def test_who_comes_when_weir_dp_has_no_descriptor_left_waits_and_costs_it_nothin
     raw.recv(65536)  # it is a client by now
     pid, *_ = struct.unpack("3i", raw.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
     most = resource.prlimit(pid, resource.RLIMIT_NOFILE)[1]
-    open_now = max(int(one.name) for one in Path(f"/proc/{pid}/fd").iterdir())
-    resource.prlimit(pid, resource.RLIMIT_NOFILE, (open_now + 1, most))
+    open_now = {int(one.name) for one in Path(f"/proc/{pid}/fd").iterdir()}
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (min(set(range(most)) - open_now), most))
     with socket.socket(socket.AF_UNIX) as waiting:
         waiting.settimeout(10)
         waiting.connect(str(path))
         waiting.sendall(ASK)
         before = wanted_ms(pid)
         time.sleep(0.5)
+        assert select.select([waiting], [], [], 0)[0] == [], "it was answered, and so had a descriptor"
         assert wanted_ms(pid) - before < 250, "it asks again and again"
         resource.prlimit(pid, resource.RLIMIT_NOFILE, (most, most))
         assert json.loads(waiting.recv(65536))["id"] == 7

@@ -207,7 +207,7 @@ steer(const void *state, const struct weir_headers *headers, const struct rte_mb
 	const struct policer *policer = state;
 
 	(void)packet;
-	return tenants_find(&policer->tenants, headers, direction);
+	return tenants_steer(&policer->tenants, headers, direction);
 }
 
 extern const struct weir_nf weir_nf_policer;

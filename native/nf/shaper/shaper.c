@@ -243,7 +243,7 @@ steer(const void *state, const struct weir_headers *headers, const struct rte_mb
 	const struct shaper *shaper = state;
 
 	(void)packet;
-	return tenants_find(&shaper->tenants, headers, direction);
+	return tenants_steer(&shaper->tenants, headers, direction);
 }
 
 extern const struct weir_nf weir_nf_shaper;

@@ -217,3 +217,12 @@ tenants_find(const struct tenants *tenants, const struct weir_headers *headers,
 	}
 	return tenants->fallback;
 }
+
+uint32_t
+tenants_steer(const struct tenants *tenants, const struct weir_headers *headers,
+	      enum weir_direction direction)
+{
+	const uint16_t number = tenants_find(tenants, headers, direction);
+
+	return number != TENANT_NONE ? number : WEIR_STEER_ANY;
+}

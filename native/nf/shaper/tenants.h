@@ -71,4 +71,8 @@ void tenant_labels(const struct tenants *tenants, uint16_t number, enum weir_dir
 uint16_t tenants_find(const struct tenants *tenants, const struct weir_headers *headers,
 		      enum weir_direction direction);
 
+/* What steer() of nf.h gives: all of a tenant meets one worker, what is of none any. */
+uint32_t tenants_steer(const struct tenants *tenants, const struct weir_headers *headers,
+		       enum weir_direction direction);
+
 #endif

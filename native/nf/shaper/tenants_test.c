@@ -24,14 +24,18 @@ extern const struct weir_nf weir_nf_policer, weir_nf_shaper;
 /* Functions with tenants of each kind: two prefixes, VLAN 100 and everybody else. */
 static const struct {
 	const struct weir_nf *nf;
-	const char *tenants;
+	const char *tenants, *one;
 } cases[] = {
-	{&weir_nf_policer, "10.1.0.0/16 srtcm cir_bps=8000 cbs_bytes=1000 ebs_bytes=0,"
-			   "10.2.0.0/16 srtcm cir_bps=8000 cbs_bytes=1000 ebs_bytes=0,"
-			   "vlan:100 srtcm cir_bps=8000 cbs_bytes=1000 ebs_bytes=0,"
-			   "default srtcm cir_bps=8000 cbs_bytes=1000 ebs_bytes=0"},
-	{&weir_nf_shaper, "10.1.0.0/16 rate_bps=8000, 10.2.0.0/16 rate_bps=8000,"
-			  "vlan:100 rate_bps=8000, default rate_bps=8000"},
+	{&weir_nf_policer,
+	 "10.1.0.0/16 srtcm cir_bps=8000 cbs_bytes=1000 ebs_bytes=0,"
+	 "10.2.0.0/16 srtcm cir_bps=8000 cbs_bytes=1000 ebs_bytes=0,"
+	 "vlan:100 srtcm cir_bps=8000 cbs_bytes=1000 ebs_bytes=0,"
+	 "default srtcm cir_bps=8000 cbs_bytes=1000 ebs_bytes=0",
+	 "10.1.0.0/16 srtcm cir_bps=8000 cbs_bytes=1000 ebs_bytes=0"},
+	{&weir_nf_shaper,
+	 "10.1.0.0/16 rate_bps=8000, 10.2.0.0/16 rate_bps=8000,"
+	 "vlan:100 rate_bps=8000, default rate_bps=8000",
+	 "10.1.0.0/16 rate_bps=8000"},
 };
 
 static struct rte_ring *in, *out[WORKERS];
@@ -59,24 +63,31 @@ dispatcher_before(const struct weir_nf *nf, const void *state)
 	return dispatcher;
 }
 
-/* The worker that all of these packets meet. */
-static unsigned int
-worker_of(struct weir_hops *dispatcher, struct rte_mbuf *const *packets)
+/* How many of these packets each worker meets. */
+static void
+meet(struct weir_hops *dispatcher, struct rte_mbuf *const *packets, unsigned int *met)
 {
-	unsigned int worker = WORKERS;
 	struct rte_mbuf *packet;
 
 	for (unsigned int i = 0; i < PACKETS; i++)
 		assert_int_equal(rte_ring_enqueue(in, packets[i]), 0);
 	dispatcher->area.poll(&dispatcher->area, 0);
 	for (unsigned int i = 0; i < WORKERS; i++) {
-		unsigned int met = rte_ring_count(out[i]);
-
+		met[i] = rte_ring_count(out[i]);
 		while (rte_ring_dequeue(out[i], (void **)&packet) == 0)
 			rte_pktmbuf_free(packet);
-		if (met == PACKETS)
-			worker = i;
 	}
+}
+
+/* The worker that all of these packets meet. */
+static unsigned int
+worker_of(struct weir_hops *dispatcher, struct rte_mbuf *const *packets)
+{
+	unsigned int met[WORKERS], worker = 0;
+
+	meet(dispatcher, packets, met);
+	while (worker < WORKERS && met[worker] != PACKETS)
+		worker++;
 	assert_int_not_equal(worker, WORKERS);
 	return worker;
 }
@@ -127,12 +138,14 @@ any_kind(const char *src, unsigned int number)
 	return number % 4 == 1 ? ipv4_flow(src, number) : ipv6_flow(number);
 }
 
-/* A function of each case behind a dispatcher, and what to say of it. */
+/* A function of each case behind a dispatcher, and what to say of it. `others`: a tenant of each
+ * kind, everybody else among them; else one prefix alone. */
 static void
-with_each(void (*says)(struct weir_hops *dispatcher))
+with_each(bool others, void (*says)(struct weir_hops *dispatcher))
 {
 	for (unsigned int i = 0; i < RTE_DIM(cases); i++) {
-		const char *const options[][2] = {{"tenants", cases[i].tenants}, {NULL, NULL}};
+		const char *tenants = others ? cases[i].tenants : cases[i].one;
+		const char *const options[][2] = {{"tenants", tenants}, {NULL, NULL}};
 		void *function = weir_test_state(cases[i].nf, options);
 		struct weir_hops *dispatcher = dispatcher_before(cases[i].nf, function);
 
@@ -156,7 +169,7 @@ static void
 test_whatever_a_vlan_sends_meets_one_worker(void **state)
 {
 	(void)state;
-	with_each(vlan_meets_one_worker);
+	with_each(true, vlan_meets_one_worker);
 }
 
 static void
@@ -173,7 +186,7 @@ static void
 test_ipv6_and_arp_meet_the_worker_of_everybody_else(void **state)
 {
 	(void)state;
-	with_each(everybody_else_meets_one_worker);
+	with_each(true, everybody_else_meets_one_worker);
 }
 
 static void
@@ -192,7 +205,28 @@ static void
 test_tenants_meet_workers_of_their_own(void **state)
 {
 	(void)state;
-	with_each(prefixes_meet_different_workers);
+	with_each(true, prefixes_meet_different_workers);
+}
+
+static void
+strangers_meet_several_workers(struct weir_hops *dispatcher)
+{
+	struct rte_mbuf *packets[PACKETS];
+	unsigned int met[WORKERS], workers = 0;
+
+	for (unsigned int i = 0; i < PACKETS; i++)
+		packets[i] = i % 2 == 0 ? ipv6_flow(i) : ipv4_flow("192.0.2.1", i);
+	meet(dispatcher, packets, met);
+	for (unsigned int i = 0; i < WORKERS; i++)
+		workers += met[i] > 0;
+	assert_true(workers > 1);
+}
+
+static void
+test_what_is_of_no_tenant_is_spread_by_flow(void **state)
+{
+	(void)state;
+	with_each(false, strangers_meet_several_workers);
 }
 
 int
@@ -202,6 +236,7 @@ main(void)
 		cmocka_unit_test(test_whatever_a_vlan_sends_meets_one_worker),
 		cmocka_unit_test(test_ipv6_and_arp_meet_the_worker_of_everybody_else),
 		cmocka_unit_test(test_tenants_meet_workers_of_their_own),
+		cmocka_unit_test(test_what_is_of_no_tenant_is_spread_by_flow),
 	};
 
 	return cmocka_run_group_tests_name("tenants", tests, weir_test_eal, NULL);
