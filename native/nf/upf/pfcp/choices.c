@@ -52,6 +52,13 @@ pfcp_place_give_back(struct pfcp_agent *agent, uint32_t place)
 	places->place[(places->first + places->count++) % places->capacity] = place;
 }
 
+/* What a command took from a control plane function stays that one's until it deletes it. */
+static bool
+is_left_by_command(const struct pfcp_agent *agent, uint32_t place)
+{
+	return agent->sessions[place].up_seid != 0 && !upf_place_is_taken(agent->upf, place);
+}
+
 /* One that had a session of a command's, or from the beginning, and is empty since. */
 static bool
 find_emptied(const struct pfcp_agent *agent, uint32_t *place)
@@ -75,7 +82,7 @@ pfcp_place_choose(struct pfcp_agent *agent, const struct upf_ue *ue, uint32_t *p
 
 	if (are_consecutive(agent->upf)) {
 		*place = upf_steer_ue(agent->upf, ue);
-		return *place < agent->upf->capacity;
+		return *place < agent->upf->capacity && !is_left_by_command(agent, *place);
 	}
 	for (uint32_t tried = places->count; tried > 0; tried--) {
 		*place = places->place[places->first];

@@ -11,6 +11,8 @@
 #include "testing/packet.h"
 #include "agent_fixture_test.h"
 #include "session_vectors_test.h"
+#include "state.h"
+#include "usage_vectors_test.h"
 
 extern const struct weir_nf weir_nf_upf;
 
@@ -120,6 +122,31 @@ a_place_that_a_command_has_emptied_is_for_a_session_too(void **state)
 	assert_int_equal(function->live, 3);
 }
 
+/* Likewise where the UE's number says the place: what is counted there is of the one session. */
+static void
+a_place_in_a_row_that_a_command_has_emptied_stays_that_of_its_control_plane_function(void **state)
+{
+	uint64_t seid;
+
+	(void)state;
+	start_agent_in_a_row("10.46.0.0");
+	associate();
+	assert_int_equal(tell(SMF, SPAN(metered)), PFCP_ACCEPTED);
+	seid = given_seid();
+	remove_by_command("ue=10.46.0.1");
+	for (uint32_t sequence = 20; sequence < 22; sequence++)
+		assert_int_equal(tell(SMF, numbered(SPAN(metered), 0, sequence)),
+				 PFCP_NO_RESOURCES);
+	assert_int_equal(agent->reports.metered_count, 1);
+	assert_int_equal(tell(SMF, numbered(SPAN(deletion), seid, 22)), PFCP_ACCEPTED);
+	assert_false(pfcp_agent_waits(agent));
+	assert_int_equal(agent->slots.count, function->rules_max);
+	assert_int_equal(tell(SMF, numbered(SPAN(metered), 0, 23)), PFCP_ACCEPTED);
+	assert_int_equal(given_teid(), 2);
+	assert_int_equal(agent->reports.metered_count, 1);
+	check_sessions_agree();
+}
+
 int
 main(void)
 {
@@ -128,6 +155,8 @@ main(void)
 		cmocka_unit_test(a_ue_outside_the_row_has_no_room),
 		cmocka_unit_test(teids_and_seids_of_a_thousand_sessions_differ_in_all_their_bits),
 		cmocka_unit_test(a_place_that_a_command_has_emptied_is_for_a_session_too),
+		cmocka_unit_test(
+			a_place_in_a_row_that_a_command_has_emptied_stays_that_of_its_control_plane_function),
 	};
 
 	return cmocka_run_group_tests_name("upf-pfcp-choices", tests, weir_test_eal, stop_agent);

@@ -104,7 +104,8 @@ struct pfcp_agent {
 
 bool pfcp_places_init(struct pfcp_places *places, const struct upf *upf);
 /* For a session of that UE. False: every place is taken, or there is none for that address or
- * prefix. */
+ * prefix; one that a command took from a control plane function is that one's until it deletes it.
+ */
 bool pfcp_place_choose(struct pfcp_agent *agent, const struct upf_ue *ue, uint32_t *place);
 void pfcp_place_give_back(struct pfcp_agent *agent, uint32_t place);
 uint32_t pfcp_teid_choose(struct pfcp_agent *agent, uint32_t place, const struct upf_ue *ue);
