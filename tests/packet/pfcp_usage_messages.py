@@ -60,6 +60,15 @@ def limited(*quotas: Element, duration: bool = False, **triggers: int) -> Elemen
     return metered(rule, uplink=(31,), downlink=(31,))
 
 
+def limited_twice(both: Sequence[Element], of_downlink: Sequence[Element]) -> Element:
+    """A session whose packets are measured by rule 31 both ways, which reports 500 bytes besides, and those
+    of downlink by rule 32 too; each has quotas of its own."""
+    at_volume = pfcp.IE_VolumeThreshold(TOVOL=1, total=500)
+    first = urr(31, at_volume, *both, volume_threshold=1, volume_quota=1)
+    second = urr(32, *of_downlink, duration=True, volume_quota=1, time_quota=1)
+    return metered(first, second, uplink=(31,), downlink=(31, 32))
+
+
 def granted(*quotas: Element) -> Element:
     """More for rule 31."""
     rule = pfcp.IE_UpdateURR(IE_list=[pfcp.IE_URR_Id(id=31), *quotas])

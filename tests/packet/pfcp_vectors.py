@@ -33,6 +33,7 @@ from .pfcp_messages import (
 from .pfcp_usage_messages import (
     granted,
     limited,
+    limited_twice,
     metered,
     query,
     report_taken,
@@ -50,7 +51,9 @@ HEADERS = {
     "flow_vectors_test.h": (
         "bearers", "both_versions", "prefix_alone", "a_rule_a_version", "web_goes_first", "one_flow_again",
     ),
-    "usage_vectors_test.h": ("metered", "limited", "granted", "usage_reported", "report_taken"),
+    "usage_vectors_test.h": (
+        "metered", "limited", "limited_twice", "granted", "usage_reported", "report_taken",
+    ),
     "refused_vectors_test.h": (
         "no_node_id", "no_f_seid", "no_far", "no_precedence", "no_source_interface", "no_gate_status",
     ),
@@ -87,6 +90,9 @@ def requests() -> dict[str, bytes]:
         "one_flow_again": of_session(UP_SEID, 14, one_flow_again()),
         "metered": of_session(0, 15, metered()),
         "limited": of_session(0, 40, limited(*quotas(1000, 5), duration=True, volume_quota=1, time_quota=1)),
+        "limited_twice": of_session(
+            0, 46, limited_twice([pfcp.IE_VolumeQuota(TOVOL=1, total=1000)], quotas(600, 5))
+        ),
         "granted": of_session(UP_SEID, 41, granted(*quotas(500, 5))),
         "query_both": of_session(UP_SEID, 16, query(31, 32)),
         "without_uplink_usage": of_session(UP_SEID, 17, without_uplink_usage()),

@@ -130,6 +130,40 @@ who_asked_for_the_time_alone_is_told_of_it_though_the_volume_was_used_up_before(
 	assert_int_equal(told_of(), 0);
 }
 
+static struct upf_usage *
+downlink_usage(unsigned int index)
+{
+	return &function->usages[function->rules[session_of_ue()->rules[0]].usage[index]];
+}
+
+/* A session with 1,000 bytes of both ways, reported at 500, and 600 bytes or five seconds of
+ * downlink. */
+static void
+start_limited_twice(void)
+{
+	start_agent("100");
+	associate();
+	assert_int_equal(tell(SMF, SPAN(limited_twice)), PFCP_ACCEPTED);
+}
+
+static void
+time_ends_with_its_quota_though_a_rule_before_it_finds_no_room_for_its_report(void **state)
+{
+	(void)state;
+	start_limited_twice();
+	leave_no_room_for_reports(60000);
+	downlink_usage(0)->passed[WEIR_INBOUND].bytes = 500; /* which is to be reported */
+	downlink_usage(1)->passed[WEIR_INBOUND].bytes = 500;
+	assert_null(due()); /* its time begins */
+	now_ms += 4990;
+	assert_null(due());
+	assert_false(downlink_usage(1)->is_exhausted);
+	now_ms += 10;
+	assert_null(due());
+	assert_true(downlink_usage(1)->is_exhausted);
+	assert_false(downlink_usage(0)->is_exhausted);
+}
+
 /* An IP packet of so many bytes to the UE: "", or why it is dropped. */
 static const char *
 down(uint16_t bytes)
@@ -209,6 +243,8 @@ main(void)
 			who_asked_for_the_time_alone_is_told_of_it_though_the_volume_was_used_up_before),
 		cmocka_unit_test(
 			what_does_not_leave_uses_up_no_quota_and_what_a_quota_stops_no_rate),
+		cmocka_unit_test(
+			time_ends_with_its_quota_though_a_rule_before_it_finds_no_room_for_its_report),
 		cmocka_unit_test(what_waits_is_of_the_quota_when_it_leaves),
 	};
 

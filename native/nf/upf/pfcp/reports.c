@@ -210,31 +210,34 @@ obey_quotas(struct pfcp_agent *agent, const struct pfcp_session *session, struct
 	return met & (urr->triggers | ~QUOTAS); /* of others nobody asked */
 }
 
-/* All rules of the session that are to report now. NULL: none is, or there is no room. */
+/* All rules of the session that are to report now. NULL: none is, or there is no room. Each is
+ * looked at either way. */
 static const struct pfcp_writer *
 report_session(struct pfcp_agent *agent, struct pfcp_session *session, uint64_t now_ms,
 	       struct pfcp_peer *to)
 {
-	struct pfcp_report *report = NULL;
+	struct pfcp_report *report;
 	struct pfcp_usages usages = {0};
+	uint32_t met[PFCP_URRS_MAX], any = 0;
 	unsigned int count;
 	struct pfcp_urr *urr = pfcp_kept_urrs(session->kept, &count);
 
 	for (unsigned int i = 0; i < count; i++) {
-		uint32_t met = pfcp_meter_looks(&agent->way, &urr[i]);
-
-		met = obey_quotas(agent, session, &urr[i], met);
-		if (met == 0)
-			continue;
-		if (report == NULL)
-			report = pfcp_report_free(&agent->reports, session->association);
-		if (report == NULL)
-			return NULL;
-		urr[i].meter.quota_told |= (met & QUOTAS) != 0;
-		pfcp_meter_reports(&agent->way, &urr[i], met, &usages);
+		met[i] = obey_quotas(agent, session, &urr[i],
+				     pfcp_meter_looks(&agent->way, &urr[i]));
+		any |= met[i];
 	}
+	if (any == 0)
+		return NULL;
+	report = pfcp_report_free(&agent->reports, session->association);
 	if (report == NULL)
 		return NULL;
+	for (unsigned int i = 0; i < count; i++) {
+		if (met[i] == 0)
+			continue;
+		urr[i].meter.quota_told |= (met[i] & QUOTAS) != 0;
+		pfcp_meter_reports(&agent->way, &urr[i], met[i], &usages);
+	}
 	write_usages(agent, session, &usages, report);
 	return pfcp_report_send(report, now_ms, to);
 }
