@@ -127,36 +127,43 @@ upf_quotas_set(struct upf *upf, const struct upf_quota *quotas, unsigned int cou
 	}
 }
 
-/* One packet that is above it ends it, though shorter ones would not be. */
 static bool
-is_within(struct upf_usage *usage, enum weir_direction direction, uint32_t bytes)
+has_room(const struct upf_usage *usage, enum weir_direction direction, uint32_t bytes)
 {
 	const uint64_t up = usage->passed[WEIR_OUTBOUND].bytes;
 	const uint64_t down = usage->passed[WEIR_INBOUND].bytes;
 	const bool is_up = direction == WEIR_OUTBOUND;
 
-	if (usage->is_exhausted)
-		return false;
-	if (up + down + bytes <= usage->limit_bytes[UPF_TOTAL] &&
-	    (is_up ? up : down) + bytes <= usage->limit_bytes[is_up ? UPF_UPLINK : UPF_DOWNLINK])
-		return true;
-	__atomic_store_n(&usage->is_exhausted, true, __ATOMIC_RELAXED);
-	return false;
+	return up + down + bytes <= usage->limit_bytes[UPF_TOTAL] &&
+	       (is_up ? up : down) + bytes <= usage->limit_bytes[is_up ? UPF_UPLINK : UPF_DOWNLINK];
 }
 
+/* One packet that is above a quota ends it, though shorter ones would not be; but not one that
+ * another quota, which had ended before, stops. */
 bool
 upf_rule_is_within_quotas(struct upf *upf, const struct upf_rule *rule,
 			  enum weir_direction direction, uint32_t bytes)
 {
-	bool all = true;
+	unsigned int above = 0; /* bits: of which */
 
 	for (unsigned int i = 0; i < UPF_USAGES_OF_RULE_MAX && rule->usage[i] != 0; i++) {
-		struct upf_usage *usage = &upf->usages[rule->usage[i]];
+		const struct upf_usage *usage = &upf->usages[rule->usage[i]];
 
-		if (usage->is_limited)
-			all &= is_within(usage, direction, bytes);
+		if (!usage->is_limited)
+			continue;
+		if (usage->is_exhausted)
+			return false;
+		if (!has_room(usage, direction, bytes))
+			above |= 1u << i;
 	}
-	return all;
+	if (likely(above == 0))
+		return true;
+	for (unsigned int i = 0; i < UPF_USAGES_OF_RULE_MAX; i++) {
+		if ((above & 1u << i) != 0)
+			__atomic_store_n(&upf->usages[rule->usage[i]].is_exhausted, true,
+					 __ATOMIC_RELAXED);
+	}
+	return false;
 }
 
 void

@@ -239,7 +239,8 @@ enum upf_drop upf_rules_admit(struct upf *upf, struct upf_session *session, bool
 			      struct upf_rule **rule);
 /* Sets what usages may pass, from now on. */
 void upf_quotas_set(struct upf *upf, const struct upf_quota *quotas, unsigned int count);
-/* Whether all usages that it counts for may have so many bytes more. */
+/* Whether all usages that it counts for may have so many bytes more. Those that may not are used up
+ * then, unless one was before. */
 bool upf_rule_is_within_quotas(struct upf *upf, const struct upf_rule *rule,
 			       enum weir_direction direction, uint32_t bytes);
 /* Counts a packet that it passes. */

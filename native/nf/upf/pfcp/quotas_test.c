@@ -210,6 +210,25 @@ what_does_not_leave_uses_up_no_quota_and_what_a_quota_stops_no_rate(void **state
 }
 
 static void
+a_packet_that_one_quota_stops_uses_up_no_other(void **state)
+{
+	(void)state;
+	start_limited_twice();
+	assert_string_equal(down(600), "");
+	assert_string_equal(down(100), "quota_exhausted");
+	assert_true(downlink_usage(1)->is_exhausted);
+	assert_false(downlink_usage(0)->is_exhausted);
+	assert_string_equal(down(1400), "quota_exhausted");
+	assert_false(downlink_usage(0)->is_exhausted);
+	/* One that fits neither ends both. */
+	start_limited_twice();
+	assert_string_equal(down(1400), "quota_exhausted");
+	assert_true(downlink_usage(0)->is_exhausted);
+	assert_true(downlink_usage(1)->is_exhausted);
+	assert_int_equal(downlink_usage(0)->passed[WEIR_INBOUND].bytes, 0);
+}
+
+static void
 what_waits_is_of_the_quota_when_it_leaves(void **state)
 {
 	const struct upf_usage *usage = start_limited();
@@ -245,6 +264,7 @@ main(void)
 			what_does_not_leave_uses_up_no_quota_and_what_a_quota_stops_no_rate),
 		cmocka_unit_test(
 			time_ends_with_its_quota_though_a_rule_before_it_finds_no_room_for_its_report),
+		cmocka_unit_test(a_packet_that_one_quota_stops_uses_up_no_other),
 		cmocka_unit_test(what_waits_is_of_the_quota_when_it_leaves),
 	};
 
