@@ -166,6 +166,17 @@ upf_rule_is_within_quotas(struct upf *upf, const struct upf_rule *rule,
 	return false;
 }
 
+/* Whether one of its usages may have nothing more. */
+static bool
+is_used_up(const struct upf *upf, const struct upf_rule *rule)
+{
+	bool any = false;
+
+	for (unsigned int i = 0; i < UPF_USAGES_OF_RULE_MAX && rule->usage[i] != 0; i++)
+		any |= upf->usages[rule->usage[i]].is_exhausted;
+	return any;
+}
+
 void
 upf_rules_replace(struct upf *upf, struct upf_session *session,
 		  const struct upf_rule_wanted *wanted, unsigned int count)
@@ -228,7 +239,8 @@ upf_rule_count(struct upf *upf, struct upf_rule *rule, enum weir_direction direc
 }
 
 /* Both rates, its own and the session's, and the quotas are asked before any has the packet. Of
- * quotas is what leaves: not what an action, a gate or a rate holds back, and what waits later. */
+ * quotas is what leaves: not what an action, a gate or a rate holds back, and what waits later; but
+ * nothing begins to wait for one that is used up. */
 static enum upf_drop
 admit(struct upf *upf, struct upf_rule *rule, struct upf_flow *of_session,
       enum weir_direction direction, uint32_t bytes, uint64_t now_tsc)
@@ -248,7 +260,7 @@ admit(struct upf *upf, struct upf_rule *rule, struct upf_flow *of_session,
 	    (shared &&
 	     !upf_is_below_mbr(upf, of_session, bytes, now_tsc, &ahead_cycles_of_session)))
 		return UPF_DROP_ABOVE_MBR;
-	if (!waits && !upf_rule_is_within_quotas(upf, rule, direction, bytes))
+	if (waits ? is_used_up(upf, rule) : !upf_rule_is_within_quotas(upf, rule, direction, bytes))
 		return UPF_DROP_QUOTA;
 	if (own)
 		upf_spend(flow, now_tsc, ahead_cycles);

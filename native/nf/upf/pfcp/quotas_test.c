@@ -229,6 +229,26 @@ a_packet_that_one_quota_stops_uses_up_no_other(void **state)
 }
 
 static void
+nothing_waits_where_a_quota_is_used_up_and_nobody_is_told_of_it(void **state)
+{
+	struct upf_usage *usage = start_limited();
+	struct upf_rule *rule = &function->rules[session_of_ue()->rules[0]];
+	struct upf_note note;
+
+	(void)state;
+	rule->flow.held_by = UPF_HELD_BY_BUFFER | UPF_NOTIFIES;
+	usage->is_exhausted = true;
+	assert_string_equal(down(600), "quota_exhausted");
+	assert_int_equal(function->buffer.packets, 0);
+	assert_false(upf_buffer_next_note(&function->buffer, &note));
+	/* A new one is for what comes then. */
+	assert_int_equal(tell(SMF, numbered(SPAN(granted), given_seid(), 50)), PFCP_ACCEPTED);
+	assert_string_equal(down(1400), "held");
+	assert_true(upf_buffer_next_note(&function->buffer, &note));
+	assert_false(usage->is_exhausted);
+}
+
+static void
 what_waits_is_of_the_quota_when_it_leaves(void **state)
 {
 	const struct upf_usage *usage = start_limited();
@@ -265,6 +285,7 @@ main(void)
 		cmocka_unit_test(
 			time_ends_with_its_quota_though_a_rule_before_it_finds_no_room_for_its_report),
 		cmocka_unit_test(a_packet_that_one_quota_stops_uses_up_no_other),
+		cmocka_unit_test(nothing_waits_where_a_quota_is_used_up_and_nobody_is_told_of_it),
 		cmocka_unit_test(what_waits_is_of_the_quota_when_it_leaves),
 	};
 
