@@ -135,20 +135,27 @@ begin_response(struct pfcp_writer *response, const struct pfcp_request *request,
 	pfcp_begin(response, request->message + 1, seid, request->sequence);
 }
 
+/* Whether an association has begun, or ended, which that peer may have numbered its requests for.
+ */
+static bool
+do_node_request(struct pfcp_agent *agent, struct pfcp_peer from, uint8_t association,
+		const struct pfcp_request *request, struct pfcp_fault *fault)
+{
+	if (request->message == PFCP_ASSOCIATION_RELEASE_REQUEST && association == PFCP_NOBODY)
+		return pfcp_fails(fault, PFCP_NO_ASSOCIATION, 0);
+	if (request->message == PFCP_HEARTBEAT_REQUEST || fault->cause != PFCP_ACCEPTED)
+		return false;
+	if (request->message == PFCP_ASSOCIATION_SETUP_REQUEST)
+		return pfcp_associate(agent, from, request, fault);
+	pfcp_dissociate(agent, association);
+	return true;
+}
+
 static void
-take_node_request(struct pfcp_agent *agent, struct pfcp_peer from, uint8_t association,
-		  const struct pfcp_request *request, struct pfcp_fault *fault,
-		  struct pfcp_writer *response)
+answer_node_request(const struct pfcp_agent *agent, const struct pfcp_request *request,
+		    const struct pfcp_fault *fault, struct pfcp_writer *response)
 {
 	begin_response(response, request, NULL);
-	if (request->message == PFCP_ASSOCIATION_RELEASE_REQUEST && association == PFCP_NOBODY)
-		pfcp_fails(fault, PFCP_NO_ASSOCIATION, 0);
-	if (fault->cause == PFCP_ACCEPTED) {
-		if (request->message == PFCP_ASSOCIATION_SETUP_REQUEST)
-			pfcp_associate(agent, from, request, fault);
-		else if (request->message == PFCP_ASSOCIATION_RELEASE_REQUEST)
-			pfcp_dissociate(agent, association);
-	}
 	if (request->message != PFCP_HEARTBEAT_REQUEST) {
 		put_node_id(response, agent->node_ip);
 		put_cause(response, fault);
@@ -237,17 +244,6 @@ keeps_response(const struct pfcp_request *request, uint8_t association)
 	       (request->message != PFCP_HEARTBEAT_REQUEST && association != PFCP_NOBODY);
 }
 
-/* Whether an association begins, or ends, which that peer may have numbered its requests for. */
-static bool
-begins_or_ends(const struct pfcp_request *request, uint8_t association,
-	       const struct pfcp_fault *fault)
-{
-	return fault->cause == PFCP_ACCEPTED &&
-	       (request->message == PFCP_ASSOCIATION_SETUP_REQUEST ||
-		(request->message == PFCP_ASSOCIATION_RELEASE_REQUEST &&
-		 association != PFCP_NOBODY));
-}
-
 const struct pfcp_writer *
 pfcp_agent_take(struct pfcp_agent *agent, struct pfcp_peer from, struct pfcp_span message)
 {
@@ -258,6 +254,7 @@ pfcp_agent_take(struct pfcp_agent *agent, struct pfcp_peer from, struct pfcp_spa
 	struct pfcp_request request;
 	enum pfcp_reading reading;
 	struct pfcp_header header;
+	bool is_of_session;
 
 	if (pfcp_header_read(message, &header) && header.version == PFCP_VERSION &&
 	    header.message == PFCP_SESSION_REPORT_RESPONSE) {
@@ -285,17 +282,21 @@ pfcp_agent_take(struct pfcp_agent *agent, struct pfcp_peer from, struct pfcp_spa
 		agent->counts.repeated++;
 		return before;
 	}
-	if (begins_or_ends(&request, association, &fault))
+	is_of_session = request.message >= PFCP_SESSION_ESTABLISHMENT_REQUEST;
+	if (!is_of_session && do_node_request(agent, from, association, &request, &fault)) {
 		pfcp_replies_forget(agent->replies, from.ip);
+		before = NULL;
+	}
 	/* What nothing is done for may be answered twice: heartbeats, and strangers, who are to
-	 * take no room from others. */
-	response = keeps_response(&request, association)
+	 * take no room from others; and a setup that is refused under the number of one that was
+	 * not. */
+	response = before == NULL && keeps_response(&request, association)
 			   ? pfcp_replies_add(agent->replies, from, &request)
 			   : &agent->not_kept;
-	if (request.message < PFCP_SESSION_ESTABLISHMENT_REQUEST)
-		take_node_request(agent, from, association, &request, &fault, response);
-	else
+	if (is_of_session)
 		take_session_request(agent, association, &request, &fault, response);
+	else
+		answer_node_request(agent, &request, &fault, response);
 	count(&agent->counts, fault.cause);
 	return pfcp_end(response) ? response : NULL;
 }

@@ -6,6 +6,7 @@
 #include "agent.h"
 
 #define SMF ((struct pfcp_peer){.ip = RTE_BE32(0xc0000264), .port = 8805})
+#define STRANGER ((struct pfcp_peer){.ip = RTE_BE32(0xc00002fe), .port = 8805})
 #define MESSAGE_BYTES_MAX 1024
 
 extern struct upf *function;

@@ -16,18 +16,6 @@
 #include "state.h"
 #include "session_vectors_test.h"
 
-#define STRANGER ((struct pfcp_peer){.ip = RTE_BE32(0xc00002fe), .port = 8805})
-
-/* A new agent with one session, of the SMF; its SEID. */
-static uint64_t
-start_session(void)
-{
-	start_agent("100");
-	associate();
-	assert_int_equal(tell(SMF, SPAN(establishment)), PFCP_ACCEPTED);
-	return given_seid();
-}
-
 static void
 a_session_is_set_up_handed_over_held_back_and_deleted(void **state)
 {
@@ -35,7 +23,10 @@ a_session_is_set_up_handed_over_held_back_and_deleted(void **state)
 	uint64_t seid;
 
 	(void)state;
-	seid = start_session();
+	start_agent("100");
+	associate();
+	assert_int_equal(tell(SMF, SPAN(establishment)), PFCP_ACCEPTED);
+	seid = given_seid();
 	session = session_of_ue();
 	assert_non_null(session);
 	assert_ptr_equal(upf_session_at_teid(function, given_teid()), session);
@@ -106,50 +97,6 @@ a_session_is_changed_by_its_own_control_plane_function_alone(void **state)
 	assert_int_equal(tell(STRANGER, numbered(SPAN(deletion), seid, 6)), PFCP_SESSION_NOT_FOUND);
 	assert_int_equal(tell(STRANGER, SPAN(association_release)), PFCP_ACCEPTED);
 	assert_int_equal(session_of_ue()->tunnel.to_ip, inet_addr("192.0.2.7"));
-}
-
-static void
-what_comes_again_is_answered_as_before_and_not_done_again(void **state)
-{
-	uint8_t replayed[sizeof(handover)];
-	uint64_t seid;
-
-	(void)state;
-	seid = start_session();
-	assert_int_equal(tell(SMF, SPAN(establishment)), PFCP_ACCEPTED);
-	assert_true(given_seid() == seid);
-	assert_int_equal(function->live, 1);
-
-	memcpy(replayed, numbered(SPAN(handover), seid, 40).at, sizeof(replayed));
-	assert_int_equal(tell(SMF, SPAN(replayed)), PFCP_ACCEPTED);
-	assert_int_equal(tell(SMF, numbered(SPAN(without_downlink), seid, 41)), PFCP_ACCEPTED);
-	assert_int_equal(function->changed.modified, 2);
-	assert_int_equal(tell(SMF, SPAN(replayed)), PFCP_ACCEPTED);
-	assert_int_equal(function->changed.modified, 2);
-	/* Nor is an association that is asked for again the end of its sessions. */
-	associate();
-	assert_int_equal(function->live, 1);
-	assert_int_equal(pfcp_agent_counts(agent)->repeated, 3);
-}
-
-/* An association that does not begin ends nothing. */
-static void
-what_was_answered_stays_so_where_a_setup_is_refused(void **state)
-{
-	uint8_t nobodys[sizeof(association_setup)];
-	uint64_t seid;
-
-	(void)state;
-	seid = start_session();
-	memcpy(nobodys, association_setup, sizeof(nobodys));
-	nobodys[6] = 99;		/* its sequence number */
-	nobodys[8 + 1] = PFCP_IE_CAUSE; /* where its Node ID was */
-	assert_int_equal(tell(SMF, SPAN(nobodys)), PFCP_MANDATORY_IE_MISSING);
-	assert_int_equal(tell(SMF, SPAN(establishment)), PFCP_ACCEPTED);
-	assert_true(given_seid() == seid);
-	assert_int_equal(pfcp_agent_counts(agent)->repeated, 1);
-	assert_int_equal(pfcp_agent_counts(agent)->established, 1);
-	assert_int_equal(function->live, 1);
 }
 
 static void
@@ -247,8 +194,6 @@ main(void)
 		cmocka_unit_test(a_session_is_set_up_handed_over_held_back_and_deleted),
 		cmocka_unit_test(who_is_not_associated_is_refused_with_cause_72),
 		cmocka_unit_test(a_session_is_changed_by_its_own_control_plane_function_alone),
-		cmocka_unit_test(what_comes_again_is_answered_as_before_and_not_done_again),
-		cmocka_unit_test(what_was_answered_stays_so_where_a_setup_is_refused),
 		cmocka_unit_test(a_node_that_begins_anew_has_no_sessions),
 		cmocka_unit_test(what_cannot_be_is_refused_with_its_cause_and_changes_nothing),
 		cmocka_unit_test(a_changed_bit_never_leaves_half_a_session),
