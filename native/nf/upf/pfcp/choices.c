@@ -31,7 +31,8 @@ are_consecutive(const struct upf *upf)
 bool
 pfcp_places_init(struct pfcp_places *places, const struct upf *upf)
 {
-	*places = (struct pfcp_places){.capacity = upf->capacity};
+	*places = (struct pfcp_places){.capacity = upf->capacity,
+				       .emptied_before = upf->changed.removed};
 	places->place = malloc(upf->capacity * sizeof(places->place[0]));
 	if (places->place == NULL)
 		return false;
@@ -59,18 +60,25 @@ is_left_by_command(const struct pfcp_agent *agent, uint32_t place)
 	return agent->sessions[place].up_seid != 0 && !upf_place_is_taken(agent->upf, place);
 }
 
-/* One that had a session of a command's, or from the beginning, and is empty since. */
+/* One that had a session of a command's, or from the beginning, and is empty since. Behind the last
+ * one, and only if a command has removed some since there was none. */
 static bool
-find_emptied(const struct pfcp_agent *agent, uint32_t *place)
+find_emptied(struct pfcp_agent *agent, uint32_t *place)
 {
 	const struct upf *upf = agent->upf;
+	struct pfcp_places *places = &agent->places;
+	const uint64_t emptied = upf->changed.removed - places->removed;
 
-	if (upf->live == upf->capacity)
+	if (emptied == places->emptied_before)
 		return false;
-	for (*place = 0; *place < upf->capacity; (*place)++) {
+	for (uint32_t looked = 0; looked < places->capacity; looked++) {
+		*place = places->look_at++;
+		if (places->look_at == places->capacity)
+			places->look_at = 0;
 		if (!upf_place_is_taken(upf, *place) && agent->sessions[*place].up_seid == 0)
 			return true;
 	}
+	places->emptied_before = emptied;
 	return false;
 }
 
@@ -84,6 +92,8 @@ pfcp_place_choose(struct pfcp_agent *agent, const struct upf_ue *ue, uint32_t *p
 		*place = upf_steer_ue(agent->upf, ue);
 		return *place < agent->upf->capacity && !is_left_by_command(agent, *place);
 	}
+	if (agent->upf->live == places->capacity)
+		return false;
 	for (uint32_t tried = places->count; tried > 0; tried--) {
 		*place = places->place[places->first];
 		places->first = (places->first + 1) % places->capacity;

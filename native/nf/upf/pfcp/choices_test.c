@@ -147,6 +147,56 @@ a_place_in_a_row_that_a_command_has_emptied_stays_that_of_its_control_plane_func
 	check_sessions_agree();
 }
 
+static uint32_t
+given_place(void)
+{
+	return upf_place_of_teid(function, given_teid());
+}
+
+static void
+places_that_commands_have_emptied_are_found_from_where_the_last_one_was(void **state)
+{
+	(void)state;
+	start_agent_beside("4", "4");
+	associate();
+	remove_by_command("ue=10.45.0.2");
+	assert_int_equal(tell(SMF, SPAN(establishment)), PFCP_ACCEPTED);
+	assert_int_equal(given_place(), 1);
+	remove_by_command("ue=10.45.0.1, ue=10.45.0.4");
+	assert_int_equal(tell(SMF, SPAN(other_ue)), PFCP_ACCEPTED);
+	assert_int_equal(given_place(), 3);
+	assert_int_equal(tell(SMF, SPAN(third_ue)), PFCP_ACCEPTED);
+	assert_int_equal(given_place(), 0);
+}
+
+static void
+a_place_that_a_command_empties_is_found_though_there_was_none_before(void **state)
+{
+	uint64_t seid;
+
+	(void)state;
+	start_agent_beside("2", "2");
+	associate();
+	remove_by_command("ue=10.45.0.1");
+	assert_int_equal(tell(SMF, SPAN(establishment)), PFCP_ACCEPTED);
+	seid = given_seid();
+	remove_by_command("ue=10.46.0.1");
+	for (uint32_t sequence = 20; sequence < 22; sequence++)
+		assert_int_equal(tell(SMF, numbered(SPAN(other_ue), 0, sequence)),
+				 PFCP_NO_RESOURCES);
+	remove_by_command("ue=10.45.0.2");
+	assert_int_equal(tell(SMF, numbered(SPAN(other_ue), 0, 22)), PFCP_ACCEPTED);
+	assert_int_equal(given_place(), 1);
+	assert_int_equal(tell(SMF, numbered(SPAN(deletion), given_seid(), 23)), PFCP_ACCEPTED);
+	assert_int_equal(tell(SMF, SPAN(third_ue)), PFCP_ACCEPTED);
+	assert_int_equal(given_place(), 1);
+	assert_int_equal(tell(SMF, numbered(SPAN(other_ue), 0, 24)), PFCP_NO_RESOURCES);
+	assert_int_equal(tell(SMF, numbered(SPAN(deletion), seid, 25)), PFCP_ACCEPTED);
+	assert_int_equal(tell(SMF, numbered(SPAN(other_ue), 0, 26)), PFCP_ACCEPTED);
+	assert_int_equal(given_place(), 0);
+	check_sessions_agree();
+}
+
 int
 main(void)
 {
@@ -157,6 +207,10 @@ main(void)
 		cmocka_unit_test(a_place_that_a_command_has_emptied_is_for_a_session_too),
 		cmocka_unit_test(
 			a_place_in_a_row_that_a_command_has_emptied_stays_that_of_its_control_plane_function),
+		cmocka_unit_test(
+			places_that_commands_have_emptied_are_found_from_where_the_last_one_was),
+		cmocka_unit_test(
+			a_place_that_a_command_empties_is_found_though_there_was_none_before),
 	};
 
 	return cmocka_run_group_tests_name("upf-pfcp-choices", tests, weir_test_eal, stop_agent);

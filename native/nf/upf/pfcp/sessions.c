@@ -285,8 +285,8 @@ pfcp_session_delete(struct pfcp_agent *agent, struct pfcp_session *session)
 	unsigned int count;
 	struct pfcp_urr *urr = pfcp_kept_urrs(session->kept, &count);
 
-	if (stands(agent, session))
-		apply(agent, UPF_REMOVE, &change);
+	if (stands(agent, session) && apply(agent, UPF_REMOVE, &change))
+		agent->places.removed++;
 	agent->counts.deleted++;
 	agent->told.count = 0;
 	for (unsigned int i = 0; i < count; i++)

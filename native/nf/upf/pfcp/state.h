@@ -38,6 +38,10 @@ struct pfcp_association {
 struct pfcp_places {
 	uint32_t *place;
 	uint32_t first, count, capacity;
+	/* Of the others: where the next one that a command has emptied is looked for, how many
+	 * sessions were removed by this agent, and how many by commands when none was found. */
+	uint32_t look_at;
+	uint64_t removed, emptied_before;
 };
 
 /* Random bits that nobody can guess, drawn many at a time. */
