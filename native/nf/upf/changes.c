@@ -90,9 +90,10 @@ check_ruled(const struct upf *upf, const struct upf_change *change, const char *
 	}
 	if (!upf_gives(change, of_flows) || upf_gives(change, UPF_GIVEN_RULES))
 		return 0;
-	return weir_fail(error, "bad_argument", where, "mbr_uplink_bps= or mbr_downlink_bps= alone",
+	return weir_fail(error, "bad_argument", where,
+			 "of a direction with rules mbr_uplink_bps= or mbr_downlink_bps= alone",
 			 "change the rules by N4, or remove the session",
-			 "the packets of %s go by rules of their flows", name_of(change).text);
+			 "packets of %s go by rules of their flows", name_of(change).text);
 }
 
 static int

@@ -135,7 +135,7 @@ of_a_session_with_rules_by_flow_only_the_rate_of_all_changes(void **state)
 	for (unsigned int i = 0; i < RTE_DIM(refused); i++) {
 		snprintf(words, sizeof(words), "ue=" UE " %s", refused[i]);
 		assert_string_equal(upf_change("sessions-modify", words),
-				    "the packets of ue=10.45.0.1 go by rules of their flows");
+				    "packets of ue=10.45.0.1 go by rules of their flows");
 	}
 	assert_int_equal(upf_figure("sessions_modified"), 0);
 	for (unsigned int i = 0; i < 3; i++)
