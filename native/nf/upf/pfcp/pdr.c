@@ -298,7 +298,7 @@ pfcp_pdr_read(struct pfcp_span value, enum pfcp_rule_change change, struct pfcp_
 	rules->pdr_count++;
 	*pdr = (struct pfcp_pdr){.change = change};
 	if (!pfcp_group_read(change == PFCP_CREATE ? created : updated,
-			     change == PFCP_REMOVE ? 1 : PFCP_COUNT(created), value, pdr, fault))
+			     pfcp_rows_of(change, PFCP_COUNT(created)), value, pdr, fault))
 		return false;
 	if (pdr->has_pdi && !read_pdi(pdr->pdi, &(struct pdi){.pdr = pdr, .rules = rules}, fault))
 		return false;

@@ -253,6 +253,42 @@ more_rules_than_there_is_room_for_are_refused(void **state)
 	assert_int_equal(fault.cause, PFCP_NO_RESOURCES);
 }
 
+/* Tables 7.5.4.6-1 … 7.5.4.12-1: what else comes is left out, and not refused. */
+static void
+of_a_rule_that_is_removed_the_number_alone_is_read(void **state)
+{
+	static const struct {
+		uint8_t removes, id, id_bytes, other;
+	} kinds[] = {
+		{PFCP_IE_REMOVE_PDR, PFCP_IE_PDR_ID, 2, PFCP_IE_PRECEDENCE},
+		{PFCP_IE_REMOVE_FAR, PFCP_IE_FAR_ID, 4, PFCP_IE_APPLY_ACTION},
+		{PFCP_IE_REMOVE_QER, PFCP_IE_QER_ID, 4, PFCP_IE_MBR},
+		{PFCP_IE_REMOVE_URR, PFCP_IE_URR_ID, 4, PFCP_IE_FAR_ID},
+		{PFCP_IE_REMOVE_BAR, PFCP_IE_BAR_ID, 1, PFCP_IE_SUGGESTED_PACKETS},
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < PFCP_COUNT(kinds); i++) {
+		const uint8_t id_bytes = kinds[i].id_bytes, bytes = 4 + id_bytes + 4;
+		const uint8_t head[] = {0, kinds[i].removes, 0, bytes, 0, kinds[i].id, 0, id_bytes};
+		const uint8_t other[] = {0, kinds[i].other, 0, 0}; /* too short */
+		uint8_t message[64] = {0x21, PFCP_SESSION_MODIFICATION_REQUEST, 0, 12 + 4 + bytes};
+		struct pfcp_request request;
+		struct pfcp_fault fault;
+
+		memcpy(message + 16, head, sizeof(head));
+		message[16 + sizeof(head) + id_bytes - 1] = 7;
+		memcpy(message + 16 + sizeof(head) + id_bytes, other, sizeof(other));
+		assert_int_equal(pfcp_request_read((struct pfcp_span){message, 16 + 4 + bytes},
+						   &request, &fault),
+				 PFCP_READ);
+		assert_int_equal(request.rules.pdr[0].id + request.rules.far[0].id +
+					 request.rules.qer[0].id + request.rules.urr[0].id +
+					 request.rules.bar[0].id,
+				 7);
+	}
+}
+
 int
 main(void)
 {
@@ -265,6 +301,7 @@ main(void)
 		cmocka_unit_test(elements_that_nobody_knows_are_left_out_and_a_second_one_is_too),
 		cmocka_unit_test(what_is_no_request_is_ignored_and_another_version_is_told),
 		cmocka_unit_test(more_rules_than_there_is_room_for_are_refused),
+		cmocka_unit_test(of_a_rule_that_is_removed_the_number_alone_is_read),
 	};
 
 	return cmocka_run_group_tests_name("upf-pfcp-read", tests, NULL, NULL);

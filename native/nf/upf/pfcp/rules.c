@@ -117,8 +117,8 @@ pfcp_far_read(struct pfcp_span value, enum pfcp_rule_change change, struct pfcp_
 		return pfcp_fails(fault, PFCP_NO_RESOURCES, 0);
 	rules->far_count++;
 	*far = (struct pfcp_far){.change = change};
-	return pfcp_group_read(change == PFCP_CREATE ? created : updated, PFCP_COUNT(created),
-			       value, far, fault);
+	return pfcp_group_read(change == PFCP_CREATE ? created : updated,
+			       pfcp_rows_of(change, PFCP_COUNT(created)), value, far, fault);
 }
 
 /* Buffering action rules: tables 7.5.2.6-1, 7.5.4.11-1 and 7.5.4.12-1. */
@@ -156,7 +156,7 @@ pfcp_bar_read(struct pfcp_span value, enum pfcp_rule_change change, struct pfcp_
 		return pfcp_fails(fault, PFCP_NO_RESOURCES, 0);
 	rules->bar_count++;
 	*bar = (struct pfcp_bar){.change = change};
-	return pfcp_group_read(rows, PFCP_COUNT(rows), value, bar, fault);
+	return pfcp_group_read(rows, pfcp_rows_of(change, PFCP_COUNT(rows)), value, bar, fault);
 }
 
 /* QoS enforcement rules: tables 7.5.2.5-1, 7.5.4.5-1 and 7.5.4.9-1. */
@@ -225,6 +225,6 @@ pfcp_qer_read(struct pfcp_span value, enum pfcp_rule_change change, struct pfcp_
 		return pfcp_fails(fault, PFCP_NO_RESOURCES, 0);
 	rules->qer_count++;
 	*qer = (struct pfcp_qer){.change = change};
-	return pfcp_group_read(change == PFCP_CREATE ? created : updated, PFCP_COUNT(created),
-			       value, qer, fault);
+	return pfcp_group_read(change == PFCP_CREATE ? created : updated,
+			       pfcp_rows_of(change, PFCP_COUNT(created)), value, qer, fault);
 }

@@ -125,6 +125,13 @@ struct pfcp_rules {
 	struct pfcp_bar bar[PFCP_BARS_MAX];
 };
 
+/* How many of the rows of a rule hold: of one that is removed its number, the first row, alone. */
+static inline unsigned int
+pfcp_rows_of(enum pfcp_rule_change change, unsigned int row_count)
+{
+	return change == PFCP_REMOVE ? 1 : row_count;
+}
+
 /* The rule of one element of a session request. `value`: that of the element. */
 bool pfcp_pdr_read(struct pfcp_span value, enum pfcp_rule_change change, struct pfcp_rules *rules,
 		   struct pfcp_fault *fault);

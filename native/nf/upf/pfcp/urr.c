@@ -138,7 +138,7 @@ REFUSE(refuse_quota_holding_time, PFCP_IE_QUOTA_HOLDING_TIME)
 REFUSE(refuse_monitoring_time, PFCP_IE_MONITORING_TIME)
 REFUSE(refuse_inactivity, PFCP_IE_INACTIVITY_DETECTION_TIME)
 
-/* Creating needs all of these, updating and removing the first alone. */
+/* Creating needs the first three of these, updating the first alone, and removing has no other. */
 #define URR_ROWS(creates)                                                                          \
 	{                                                                                          \
 		{PFCP_IE_URR_ID, 4, true, false, read_urr_id},                                     \
@@ -168,8 +168,8 @@ pfcp_urr_read(struct pfcp_span value, enum pfcp_rule_change change, struct pfcp_
 	rules->urr_count++;
 	/* One that is new has no quotas but these. */
 	*urr = (struct pfcp_urr){.change = change, .is_granted = change == PFCP_CREATE};
-	return pfcp_group_read(change == PFCP_CREATE ? created : updated, PFCP_COUNT(created),
-			       value, urr, fault);
+	return pfcp_group_read(change == PFCP_CREATE ? created : updated,
+			       pfcp_rows_of(change, PFCP_COUNT(created)), value, urr, fault);
 }
 
 bool
