@@ -88,8 +88,8 @@ def faults(
             Fault(
                 "accounting",
                 f"Packets still came {LONGEST_S:.0f} s after its end: the system under test holds more than"
-                " it forwards in that time, or sends by itself. Give it shorter queues, or say a lower"
-                " `measure.max_load_pps`.",
+                " it forwards in that time, or sends it again and again. Give it shorter queues, or say"
+                " a lower `measure.max_load_pps`.",
             )
         )
     if counts.unaccounted < 0 or (counts.unaccounted > 0 and not reset):
