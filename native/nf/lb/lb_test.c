@@ -195,6 +195,20 @@ test_idle_connections_end_by_their_state(void **state)
 	assert_false(is_known(open));
 }
 
+/* Starts with these options. The port of a client whose connection goes to 10.0.0.2, to which no
+ * new one goes from then on. */
+static uint16_t
+lb_one_connection(const char *const (*options)[2])
+{
+	uint16_t port;
+
+	lb_start(options);
+	port = lb_port_to("10.0.0.2", 1000);
+	lb_backend_of(port, ACK);
+	lb_command("backend-drain", "10.0.0.2:8080");
+	return port;
+}
+
 static void
 test_no_connection_ends_before_it_was_idle_for_its_timeout(void **state)
 {
@@ -205,10 +219,7 @@ test_no_connection_ends_before_it_was_idle_for_its_timeout(void **state)
 	uint16_t port;
 
 	(void)state;
-	lb_start(options);
-	port = lb_port_to("10.0.0.2", 1000);
-	lb_backend_of(port, ACK);
-	lb_command("backend-drain", "10.0.0.2:8080");
+	port = lb_one_connection(options);
 	lb_now_s = 1000.999;
 	assert_true(is_known(port));
 	lb_sweep();
@@ -255,10 +266,7 @@ test_answers_keep_a_connection(void **state)
 	uint16_t port;
 
 	(void)state;
-	lb_start(options);
-	port = lb_port_to("10.0.0.2", 1000);
-	lb_backend_of(port, ACK);
-	lb_command("backend-drain", "10.0.0.2:8080");
+	port = lb_one_connection(options);
 	for (unsigned int i = 0; i < 5; i++) {
 		lb_wait_s(6);
 		assert_string_equal(lb_seen_from("10.0.0.2", port, ACK), VIP);
