@@ -231,16 +231,23 @@ def require_any_possible(compared: Iterable[Way]) -> None:
     """FabricError or CommandError if none of what is to be measured can be, with the reasons: a run that
     leaves out everything is none."""
     from weir import fabric
-    from weir.procedures.driver import impossible
 
     fabric.require_to_measure()
+    found = by_reason(compared)
+    if found and None not in found:
+        said = "; ".join(f"{', '.join(setups)}: {why}" for why, setups in found.items())
+        raise CommandError(f"nothing of this lab can be measured here: {said}", ENVIRONMENT)
+
+
+def by_reason(compared: Iterable[Way]) -> dict[str | None, list[str]]:
+    """Set-ups, "technology chain", by why they cannot be measured here; None: they may go well."""
+    from weir.procedures.driver import impossible
+
     found: dict[str | None, list[str]] = {}
     for way in compared:
         for chain in way.lab.chains():
             found.setdefault(impossible(way, chain), []).append(f"{way.name} {chain.name}")
-    if found and None not in found:
-        said = "; ".join(f"{', '.join(setups)}: {why}" for why, setups in found.items())
-        raise CommandError(f"nothing of this lab can be measured here: {said}", ENVIRONMENT)
+    return found
 
 
 def own_cores(topologies: Iterable[Topology], *, wait: bool) -> AbstractContextManager[None]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weir.cli.labfile import LabPath, Quick, compared_here, machine_cpus
+from weir.cli.labfile import LabPath, Quick, by_reason, compared_here, machine_cpus
 
 if TYPE_CHECKING:
     from weir.lab import Lab
@@ -51,7 +51,8 @@ def validate(
     if as_json:
         print(json.dumps({"valid": True, "lab": lab.model_dump(mode="json", by_alias=True)}, indent=2))
         return
-    print("\n".join([*_summary(lab, compared), *_limits(lab, here=not any_machine)]))
+    lines = [*_summary(lab, compared), *_limits(lab, here=not any_machine)]
+    print("\n".join(lines if any_machine else [*lines, *_left_out(compared)]))
 
 
 def _summary(lab: Lab, compared: Sequence[Way]) -> list[str]:
@@ -80,6 +81,20 @@ def _summary(lab: Lab, compared: Sequence[Way]) -> list[str]:
         under = f" ({way.technology})" if way.variant is not None else ""
         lines.append(f"  cores         {way.name}{under}: {', '.join(said)}")
     return lines
+
+
+def _left_out(compared: Sequence[Way]) -> list[str]:
+    """What `weir run` would leave out on this machine for want of something besides cores, which have lines of
+    their own; nothing for whoever could not run it, and may not look."""
+    from weir import fabric
+    from weir.base.error import FabricError
+
+    try:
+        fabric.require_to_measure()
+    except FabricError:
+        return []
+    found = by_reason(way for way in compared if way.refused is None)
+    return [f"  left out here {', '.join(setups)}: {why}" for why, setups in found.items() if why is not None]
 
 
 def _hosts(lab: Lab) -> list[str]:

@@ -5,9 +5,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
+from weir import fabric
 from weir.cli.main import app
+from weir.fabric import probe
 
 runner = CliRunner()
 
@@ -21,3 +24,28 @@ def test_validate_names_what_a_run_would_leave_unmeasured_or_unjudged(tmp_path: 
     said = runner.invoke(app, ["validate", str(tmp_path)]).stdout
     assert "not measured  ovs: no variant has it" in said
     assert "weir soak judges its loss and delays; weir run its rates alone: measure.latency is absent" in said
+
+
+BRIDGED = "weir: 1\nname: v\nchain: [PVP, PVVP]\ntechnology: [direct, linux-bridge]\n"
+LEFT_OUT = "left out here"
+
+
+def test_validate_says_what_this_machine_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fabric, "require_to_measure", lambda: None)
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    monkeypatch.setattr(probe, "makes_namespaces", lambda: False)
+    (tmp_path / "lab.yml").write_text(BRIDGED)
+    said = runner.invoke(app, ["validate", str(tmp_path)]).stdout
+    setups = "linux-bridge PVP, linux-bridge PVVP"
+    assert f"  {LEFT_OUT} {setups}: root may not make network namespaces here: " in said
+    assert LEFT_OUT not in runner.invoke(app, ["validate", str(tmp_path), "--any-machine"]).stdout
+
+
+def test_validate_tells_nobody_who_may_not_measure_that_something_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    (tmp_path / "lab.yml").write_text(BRIDGED)
+    answered = runner.invoke(app, ["validate", str(tmp_path)])
+    assert answered.exit_code == 0
+    assert LEFT_OUT not in answered.stdout
