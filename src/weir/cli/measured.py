@@ -89,8 +89,8 @@ def _each(ways: Sequence[Way], change: Callable[[Lab], Lab]) -> tuple[Way, ...]:
 
 
 def _rate(text: str) -> str:
-    """As a load: "1.5Mpps", "100Mbit/s"."""
-    from weir.lab.delay import load_of
+    """As a load in its one spelling: "1.5Mpps", "100Mbit/s"."""
+    from weir.lab.delay import load_of, rate_text
 
     try:
         found = load_of(text)
@@ -101,4 +101,4 @@ def _rate(text: str) -> str:
     if found.goal is not None:
         expected = "a rate such as 1.5Mpps; a lab has shares of a goal in measure.latency.loads"
         raise CommandError(f"--rate {text}: expected {expected}", USAGE)
-    return found.text
+    return rate_text(found)

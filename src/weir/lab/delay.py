@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Annotated, Any, Self
 
 from pydantic import Field, PlainValidator, WithJsonSchema, field_validator, model_validator
@@ -49,6 +50,18 @@ def load_of(text: str) -> Load:
                 raise ValueError(f"is a load of {text}; expected above 0")
             return Load(text, pps=value) if unit == "pps" else Load(text, bps=value)
     raise ValueError(f"is {text!r}; expected {EXPECTED}")
+
+
+def rate_text(load: Load) -> str:
+    """A rate with the largest unit that leaves 1 or more before the point: one spelling of "1000kpps", "1 Mpps"
+    and "1.0Mpps". ValueError for a share."""
+    value, unit = (load.pps, "pps") if load.pps is not None else (load.bps, "bit/s")
+    if value is None:
+        raise ValueError(f"{load.text} is no rate")
+    exact = Decimal(repr(value))
+    sizes = [("G", 9), ("M", 6), ("k", 3), ("", 0)]
+    prefix, power = next((one for one in sizes if exact >= 10 ** one[1]), sizes[-1])
+    return f"{exact.scaleb(-power).normalize():f}{prefix}{unit}"
 
 
 def _load_text(value: Any) -> str:

@@ -65,6 +65,23 @@ def test_times_settle_as_the_lab_says_and_no_longer_than_they_last() -> None:
         assert sent.measure.latency.settle_s == settle_s
 
 
+@pytest.mark.parametrize(
+    ("given", "one"),
+    [
+        ("1000kpps", "1Mpps"),
+        ("1.50 Mpps", "1.5Mpps"),
+        ("999999pps", "999.999kpps"),
+        ("0.5pps", "0.5pps"),
+        ("0.1kbit/s", "100bit/s"),
+        ("2500Gbps", "2500Gbit/s"),
+    ],
+)
+def test_a_rate_is_the_same_load_however_it_is_spelled(given: str, one: str) -> None:
+    sent, _ = Measured(rates=(given,)).of(lab(), ())
+    assert sent.measure.latency is not None
+    assert sent.measure.latency.loads == (one,)
+
+
 CONNECTIONS = {"traffic": {"frames": ["connections"], "connections": {"services": [{"port": 80}]}}}
 
 
@@ -76,6 +93,7 @@ CONNECTIONS = {"traffic": {"frames": ["connections"], "connections": {"services"
         (Measured(rates=("1000",)), "--rate 1000: expected a number above 0 and its unit: pps, kpps, Mpps"),
         (Measured(rates=("0Mpps",)), "--rate 0Mpps: expected a number above 0"),
         (Measured(rates=("1Mpps", "1Mpps")), "--rate names a rate twice"),
+        (Measured(rates=("1Mpps", "1000kpps")), "--rate names a rate twice"),
         (Measured(duration_s=3), "--duration is of each --rate; give one"),
     ],
 )
