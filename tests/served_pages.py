@@ -15,15 +15,20 @@ from pathlib import Path
 PATIENCE_S = 60
 """On a machine that others load."""
 WEIR = "import sys; from weir.cli.start import main; sys.exit(main())"
+HURRIED = (
+    "from weir.web import connection, server; connection.REQUEST_S = connection.READ_S = server.IDLE_S = 2; "
+)
+"""Said before it: it waits for nobody as long as it does otherwise."""
 
 
 @contextmanager
 def served(
-    place: Path, *words: str, before: Sequence[str] = (), **environment: str
+    place: Path, *words: str, before: Sequence[str] = (), how: str = WEIR, **environment: str
 ) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """Its pages' address; it is ended as by Ctrl-C. `before`: a program that becomes it."""
+    """Its pages' address; it is ended as by Ctrl-C. `before`: a program that becomes it; `how`:
+    what Python runs."""
     process = subprocess.Popen(
-        [*before, sys.executable, "-c", WEIR, "serve", "--port", "0", "--store", str(place), *words],
+        [*before, sys.executable, "-c", how, "serve", "--port", "0", "--store", str(place), *words],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -8,6 +8,7 @@ import shlex
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -49,9 +50,15 @@ def console(text: str) -> Iterator[Shown]:
                 yield Shown(command[2:], output)
 
 
+@cache
+def weir() -> Any:
+    """All commands, which take a tenth of a second to put together."""
+    return typer.main.get_command(app)
+
+
 def named(words: list[str]) -> Any:
     """The command that these words begin with; None if there is none, or it is hidden."""
-    command: Any = typer.main.get_command(app)
+    command = weir()
     for word in words:
         if not hasattr(command, "commands") or word.startswith("-"):
             break  # its arguments, or options of its own, as of weir itself
@@ -66,7 +73,6 @@ def mentioned(text: str) -> Iterator[str]:
     yield from re.findall(r"^ {4}(?:sudo )?(weir .*)$", text, re.MULTILINE)
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_commands_and_options_exist(page: Path) -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))

@@ -67,7 +67,7 @@ def test_what_a_program_forwards_and_what_it_loses_is_accounted_for(technology: 
     assert [*run_root.iterdir()] == []
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_what_a_slow_program_still_holds_of_one_trial_is_waited_for_before_the_next(run_root: Path) -> None:
     slow = program_lab([*FORWARDER, "slow=150"])
     trials: list[Trial] = []

@@ -21,7 +21,7 @@ import httpx2
 import pytest
 
 from tests.report.browser import load, needs_chromium
-from tests.served_pages import PATIENCE_S, WEIR, served
+from tests.served_pages import HURRIED, PATIENCE_S, WEIR, served
 from weir.store.store import Store
 
 from .stored import filled
@@ -54,6 +54,7 @@ def test_it_serves_on_loopback_until_it_is_ended_and_that_is_no_error(
         assert (process.returncode, said) == (0, "")
 
 
+FEW_DESCRIPTORS = ["prlimit", "--nofile=150:150"]
 HALF = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n"
 
 
@@ -86,7 +87,7 @@ def test_somebody_who_stops_reading_does_not_keep_it_from_ending(place: Path) ->
 
 
 def test_connections_that_never_ask_are_closed_and_others_are_served_then(place: Path) -> None:
-    with served(place, before=["prlimit", "--nofile=150:150"]) as (url, process):
+    with served(place, before=FEW_DESCRIPTORS, how=HURRIED + WEIR) as (url, process):
         idle = [connected(url) for _ in range(300)]
         for one in idle:
             with suppress(OSError):  # refused already
@@ -101,7 +102,7 @@ def test_connections_that_never_ask_are_closed_and_others_are_served_then(place:
 
 
 def test_connections_that_read_no_answer_are_closed_and_others_are_served_then(place: Path) -> None:
-    with served(place, before=["prlimit", "--nofile=150:150"]) as (url, process):
+    with served(place, before=FEW_DESCRIPTORS, how=HURRIED + WEIR) as (url, process):
         (script,) = set(re.findall(r"/assets/uplot[^\"]+js", asked(f"{url}labs/nightly").text))  # 50 KB each
         request = HALF.replace(b"/", script.encode(), 1) + b"\r\n"
         deaf = [connected(url, receive_bytes=2048) for _ in range(80)]
