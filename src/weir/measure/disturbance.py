@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from weir.base.si import NS_PER_US, US_PER_MS, US_PER_S
 from weir.measure.absences import Absence
-from weir.measure.overload import LOSSY_SHARE, in_pauses
+from weir.measure.overload import LOSSY_SHARE, in_pauses, queued_share
 from weir.protocol.traffic_results import Slices, StreamSlices
 
 Floats = NDArray[np.float64]
@@ -55,10 +55,18 @@ class _Part:
     delivered: int = 0
     delays_us: dict[int, Sequence[float | None]] = field(default_factory=dict)
     """In each stretch without a break, by its first slice."""
+    _arrived: list[int] = field(default_factory=list)
 
     @property
     def lost(self) -> int:
         return self.offered - self.delivered
+
+    def arrived_of_the_last(self, slices: float) -> float:
+        """Packets that were sent in these and arrived, of one that is half among them half."""
+        first = len(self._arrived) - slices
+        begun = math.ceil(first)
+        part = (begun - first) * self._arrived[begun - 1] if begun > 0 else 0.0
+        return part + sum(self._arrived[begun:])
 
     def add(
         self, stretch: Sequence[int], stream: StreamSlices, all_delays_us: Sequence[float | None]
@@ -71,6 +79,7 @@ class _Part:
             self.due += stream.due[slice_]
             self.offered += stream.offered[slice_]
             self.delivered += stream.delivered[slice_]
+            self._arrived.append(stream.delivered[slice_])
         self.delays_us[stretch[0]] = [all_delays_us[at] for at in stretch]
 
 
@@ -268,11 +277,13 @@ def _judged(clean: _Part, recovering: _Part, slice_s: float, least_growth_us: fl
     else:
         offered = clean.offered + recovering.offered
         lost = clean.lost + min(recovering.lost, math.ceil(balance))
-    grown_us = sum(
-        _grown_us(list(part.delays_us.values()), least_growth_us, lossy=part.lost > 0, seconds=seconds)
-        for part in judged
-    )
-    return _Judged(offered, max(0, lost), grown_us * packets_a_us)
+    backlog = 0.0
+    for part in judged:
+        stretches = list(part.delays_us.values())
+        grown_us = _grown_us(stretches, least_growth_us, lossy=part.lost > 0, seconds=seconds)
+        share = queued_share(grown_us, part.slices * slice_s * US_PER_S)
+        backlog += part.arrived_of_the_last(share * part.slices)
+    return _Judged(offered, max(0, lost), backlog)
 
 
 def _grown_us(

@@ -10,8 +10,9 @@ machine shows: a rate that pauses bound holds for the pauses that the trials met
 
 *Backlog.* A load above capacity loses nothing until the queues on its way are full: at 1 Mpps four rings of
 4096 take 5 % more than is carried for a third of a second. RFC 2544's 60 s make that small; short trials
-must look for it. While a queue grows, so does latency: by w in a trial of d seconds means that w / d of the
-load was not carried. Those packets are delivered after sending has ended, but a search counts them as lost.
+must look for it. While a queue grows, so does latency, by w in a trial of d seconds: what is carried in d + w
+came in d, so w / (d + w) of the load was not carried in time. Those packets are delivered after sending has
+ended, but a search counts them as lost.
 
 Latency begins when a packet was due, so a generator that falls behind makes it grow as well: its own growth
 is taken off. The growth is read from two quantiles: over a steady ramp from 0 to w, P90 - P50 = 0.4 w. A
@@ -67,8 +68,14 @@ def backlog_packets(result: TrafficResult, duration_s: float, least_ms: float) -
             growth_s = max(0.0, _growth_s(stream.latency) - _growth_s(stream.lateness))
             lossy = stream.delivered < stream.offered
             if growth_s * MS_PER_S > least_ms * (LOSSY_SHARE if lossy else 1):
-                queued += stream.delivered * min(1.0, growth_s / duration_s)
+                queued += stream.delivered * queued_share(growth_s, duration_s)
     return round(queued)
+
+
+def queued_share(growth: float, duration: float) -> float:
+    """Of the time in which packets were sent, its end: what was sent then is still in a queue when it is over, if
+    the last packet had to wait `growth` longer than the first. Both in the same unit."""
+    return growth / (duration + growth) if growth > 0 else 0.0
 
 
 def _growth_s(summary: LatencySummary | None) -> float:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.simulated.device import Response
@@ -33,8 +35,8 @@ def result(p50_us: float, p90_us: float, lost: int = 0) -> TrafficResult:
 
 
 def test_latency_that_grows_through_a_trial_shows_the_share_that_was_not_carried() -> None:
-    # from 0 to 10 ms in 100 ms: a tenth of the load stays in the queue
-    assert backlog_packets(result(p50_us=5000, p90_us=9000), 0.1, least_ms=1) == 100
+    # from 0 to 10 ms in 100 ms: the load of 100 ms leaves in 110
+    assert backlog_packets(result(p50_us=5000, p90_us=9000), 0.1, least_ms=1) == 91
 
 
 @pytest.mark.parametrize(
@@ -65,6 +67,18 @@ def test_a_trial_in_which_queues_swallow_the_overload_says_so() -> None:
     assert trial.valid
     assert trial.loss_ratio == 0
     assert trial.backlog == pytest.approx(2500, rel=0.3)
+
+
+@pytest.mark.parametrize("times", [1.1, 1.5, 2, 3, 10])
+def test_however_far_above_capacity_a_load_is_what_queues_swallow_is_what_was_not_carried(
+    times: float,
+) -> None:
+    """The system carries as much as ever, and never nothing."""
+    deep = replace(SHARP, buffer_packets=10**9)
+    trial = Rig(SimulatedDut(deep, tester_max_pps=1e7)).runner().run("latency", times * 200_000, 0.25).trial
+    assert trial.loss_ratio == 0
+    assert trial.counted is not None
+    assert trial.counted.backlog / trial.counted.offered == pytest.approx(1 - 1 / times, abs=0.02)
 
 
 def test_a_search_is_not_fooled_by_deep_queues() -> None:
