@@ -5,6 +5,7 @@
 #include <rte_mbuf.h>
 
 #include "engine/handover.h"
+#include "engine/made_packet.h"
 #include "port.h"
 
 static struct rte_mempool *mempool;
@@ -70,6 +71,7 @@ weir_ports_memory(unsigned int mbufs, uint16_t frame_bytes, struct weir_error *e
 				 "reserve more hugepages, or ask for fewer or shorter queues",
 				 "no memory for %u packet buffers: %s", mbufs,
 				 rte_strerror(rte_errno));
+	weir_made_packets_from(mempool);
 	return 0;
 }
 
@@ -82,6 +84,7 @@ weir_ports_mempool(void)
 void
 weir_ports_memory_free(void)
 {
+	weir_made_packets_from(NULL);
 	rte_mempool_free(mempool);
 	mempool = NULL;
 	frame_bytes_max = WEIR_STANDARD_FRAME_BYTES;

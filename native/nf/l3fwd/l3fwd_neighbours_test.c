@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/handover.h"
+#include "engine/made_packet.h"
+
 enum { REQUEST = 1 };
 
 static void
@@ -77,6 +80,28 @@ a_stale_neighbour_makes_room_for_a_new_one(void **state)
 	assert_true(leaves(LEFT, &sent));
 	assert_memory_equal(sent.bytes, HOST_MAC LEFT_MAC, 12);
 	assert_int_equal(held(), 0);
+}
+
+/* A sender's buffers keep the payload that they were set up with. */
+static void
+a_question_is_written_into_no_buffer_of_what_waits_for_its_answer(void **state)
+{
+	const struct frame packet = ipv4_to("198.51.100.1", 64, 10);
+	struct rte_mempool *own = rte_pktmbuf_pool_create(
+		"own", 63, 0, WEIR_PRIVATE_BYTES, RTE_PKTMBUF_HEADROOM + 256, SOCKET_ID_ANY);
+	struct frame sent;
+
+	(void)state;
+	assert_non_null(own);
+	weir_made_packets_from(own);
+	start_router(NULL, NULL);
+	arrives(LEFT, &packet);
+	assert_int_equal(rte_mempool_in_use_count(own), 1);
+	assert_true(leaves(RIGHT, &sent));
+	weir_made_packets_from(NULL);
+	assert_memory_equal(sent.bytes + 12, "\x08\6", 2);
+	assert_int_equal(rte_mempool_in_use_count(own), 0);
+	rte_mempool_free(own);
 }
 
 static void
@@ -216,6 +241,7 @@ main(void)
 		cmocka_unit_test(
 			packets_that_wait_for_many_neighbours_are_bounded_and_so_are_neighbours),
 		cmocka_unit_test(a_stale_neighbour_makes_room_for_a_new_one),
+		cmocka_unit_test(a_question_is_written_into_no_buffer_of_what_waits_for_its_answer),
 		cmocka_unit_test(
 			a_next_hop_that_never_answers_is_asked_for_three_times_and_the_sender_told),
 		cmocka_unit_test(a_neighbour_in_use_is_probed_when_it_may_be_gone_and_found_again),

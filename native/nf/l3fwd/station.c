@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "engine/made_packet.h"
 #include "engine/stage.h"
 
 bool
@@ -48,7 +49,7 @@ l3fwd_solicit(void *state, const struct weir_neighbour *neighbour, bool alone)
 	struct l3fwd_station *station = state;
 	const struct l3fwd_link *link = &station->links[neighbour->key.link];
 	const struct weir_ip_address *source = l3fwd_link_speaks(link, &neighbour->key.address);
-	struct rte_mbuf *packet = source != NULL ? rte_pktmbuf_alloc(neighbour->pool) : NULL;
+	struct rte_mbuf *packet = source != NULL ? weir_made_packet(neighbour->pool) : NULL;
 
 	if (packet == NULL)
 		return; /* the next one, in a second, may have a buffer */

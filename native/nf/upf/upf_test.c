@@ -8,6 +8,8 @@
 #include <arpa/inet.h>
 #include <cmocka.h>
 
+#include "engine/handover.h"
+#include "engine/made_packet.h"
 #include "testing/eal.h"
 #include "testing/report.h"
 #include "upf_fixture_test.h"
@@ -145,6 +147,27 @@ an_unknown_tunnel_is_indicated_to_its_sender_and_not_more_often_than_asked(void 
 	assert_int_equal(indications, 10);
 }
 
+/* A sender's buffers keep the payload that they were set up with. */
+static void
+what_it_says_is_written_into_no_buffer_of_whom_it_answers(void **state)
+{
+	struct rte_mempool *own = rte_pktmbuf_pool_create(
+		"own", 63, 0, WEIR_PRIVATE_BYTES, RTE_PKTMBUF_HEADROOM + 256, SOCKET_ID_ANY);
+	struct rte_mbuf *answer;
+
+	(void)state;
+	assert_non_null(own);
+	weir_made_packets_from(own);
+	upf_start((const char *const[][2]){{"error_indications_pps", "1"}, {NULL, NULL}});
+	upf_pass(WEIR_OUTBOUND, in_tunnel(0x7f0000ee, UE, 20));
+	answer = said();
+	weir_made_packets_from(NULL);
+	assert_non_null(answer);
+	assert_ptr_equal(answer->pool, own);
+	rte_pktmbuf_free(answer);
+	rte_mempool_free(own);
+}
+
 /* TS 29.281, clause 7.3.1. */
 static void
 a_packet_of_the_teid_that_is_all_zeros_is_dropped_and_its_sender_is_told_nothing(void **state)
@@ -235,6 +258,7 @@ main(void)
 		cmocka_unit_test(an_echo_request_is_answered_with_its_sequence_number),
 		cmocka_unit_test(
 			an_unknown_tunnel_is_indicated_to_its_sender_and_not_more_often_than_asked),
+		cmocka_unit_test(what_it_says_is_written_into_no_buffer_of_whom_it_answers),
 		cmocka_unit_test(
 			a_packet_of_the_teid_that_is_all_zeros_is_dropped_and_its_sender_is_told_nothing),
 		cmocka_unit_test(an_extension_that_must_be_comprehended_and_is_not_is_told),
