@@ -103,10 +103,24 @@ def test_what_is_down_is_said_of_each_trial_until_it_is_up_again(chain: RunningC
     assert watch.altered() == []
 
 
-def test_a_new_mtu_between_trials_is_how_the_next_one_is_measured(chain: RunningChain, port: Port) -> None:
+def test_an_mtu_before_the_first_trial_is_how_all_are_measured(chain: RunningChain, port: Port) -> None:
     watch = chain.interfaces
     change(port.netns, port.side, mtu=1400)
+    for _ in range(2):
+        watch.begin()
+        assert watch.altered() == []
+
+
+def test_an_mtu_that_a_program_changed_is_said_of_each_trial_until_it_is_as_it_was(
+    chain: RunningChain, port: Port
+) -> None:
+    watch = chain.interfaces
     watch.begin()
+    change(port.netns, port.side, mtu=100)
+    for _ in range(2):
+        assert watch.altered() == ["left of f1 has an MTU of 100 bytes, and had 1518"]
+        watch.begin()
+    change(port.netns, port.side, mtu=1518)
     assert watch.altered() == []
 
 

@@ -43,20 +43,22 @@ class InterfaceWatch:
             ends = self._places.setdefault(switch_namespace(topology), {})
             ends |= {port.name: f"{port.name} of the switch" for port in kernel}
         self._built = self._now()
-        self._before = self._built
+        self._measured: dict[tuple[str, str], _State] | None = None
 
     def begin(self) -> None:
-        """A trial begins: what changes from now on is told."""
-        self._before = self._now()
+        """A trial begins. What a program made of its interfaces before the first is how the chain is measured:
+        what changes from then on is told."""
+        if self._measured is None:
+            self._measured = self._now()
 
     def altered(self) -> list[str]:
-        """What is not as it was when the trial began, and what is gone or down that was not when this was
+        """What is not as it was when the first trial began, and what is gone or down that was not when this was
         made: a sentence's part each."""
         found = []
-        now = self._now()
+        now, measured = self._now(), self._measured or self._built
         for place, built in self._built.items():
             said = self._places[place[0]][place[1]]
-            found += [f"{said} {how}" for how in _changes(built, self._before.get(place), now.get(place))]
+            found += [f"{said} {how}" for how in _changes(built, measured.get(place), now.get(place))]
         return found
 
     def _now(self) -> dict[tuple[str, str], _State]:
