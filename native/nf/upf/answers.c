@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "engine/made_packet.h"
+#include "packet/icmp_message.h"
 #include "upf.h"
 
 /* A frame with that Ethernet header and room for so many bytes behind it, which leaves with the
@@ -35,14 +36,18 @@ turn(uint8_t *frame)
 	RTE_SWAP(ethernet->src_addr, ethernet->dst_addr);
 }
 
-/* Sends `signal` to whom `packet` came from; from here to there is turned. */
+/* Sends `signal` to whom `packet` came from, if that is one other station, as ICMP errors are sent
+ * (RFC 1122, 3.2.2); from here to there is turned. */
 static void
 answer(struct upf *upf, const struct rte_mbuf *packet, const struct weir_headers *headers,
        struct weir_gtpu_signal *signal)
 {
-	uint8_t *frame = make(upf, packet->pool, rte_pktmbuf_mtod(packet, const void *),
-			      headers->l3_offset, weir_gtpu_signal_bytes(signal));
+	uint8_t *frame;
 
+	if (headers->tuple.src_ip == upf->own_ip || !weir_icmp_error_may_be_sent(packet, headers))
+		return;
+	frame = make(upf, packet->pool, rte_pktmbuf_mtod(packet, const void *), headers->l3_offset,
+		     weir_gtpu_signal_bytes(signal));
 	if (frame == NULL)
 		return;
 	turn(frame);

@@ -125,6 +125,29 @@ an_echo_request_is_answered_with_its_sequence_number(void **state)
 	assert_null(said());
 }
 
+/* RFC 1122, 3.2.2: to one other station alone. */
+static void
+nothing_is_said_to_a_group_or_to_itself(void **state)
+{
+	static const uint8_t request[12] = {0x32, 1, 0, 4, 0, 0, 0, 0, 0x12, 0x34};
+	static const char *const nobody[] = {"224.0.0.1", "255.255.255.255", "0.0.0.0", "127.0.0.1",
+					     "192.0.2.1"};
+	struct rte_mbuf *packet;
+	struct rte_ipv4_hdr *ip;
+
+	(void)state;
+	upf_start(NULL);
+	for (unsigned int i = 0; i < RTE_DIM(nobody); i++) {
+		packet = from_gnb(request, sizeof(request));
+		ip = rte_pktmbuf_mtod_offset(packet, struct rte_ipv4_hdr *, IP_AT);
+		assert_int_equal(inet_pton(AF_INET, nobody[i], &ip->src_addr), 1);
+		ip->hdr_checksum = 0;
+		ip->hdr_checksum = rte_ipv4_cksum(ip);
+		assert_string_equal(dropped_for(upf_pass(WEIR_OUTBOUND, packet)), "signal");
+		assert_null(said());
+	}
+}
+
 static void
 an_unknown_tunnel_is_indicated_to_its_sender_and_not_more_often_than_asked(void **state)
 {
@@ -256,6 +279,7 @@ main(void)
 		cmocka_unit_test(a_packet_to_a_user_enters_its_tunnel_and_names_the_qos_flow),
 		cmocka_unit_test(what_a_user_may_not_send_is_dropped_for_its_reason),
 		cmocka_unit_test(an_echo_request_is_answered_with_its_sequence_number),
+		cmocka_unit_test(nothing_is_said_to_a_group_or_to_itself),
 		cmocka_unit_test(
 			an_unknown_tunnel_is_indicated_to_its_sender_and_not_more_often_than_asked),
 		cmocka_unit_test(what_it_says_is_written_into_no_buffer_of_whom_it_answers),
