@@ -146,6 +146,8 @@ extern const struct weir_command upf_commands[UPF_COMMANDS];
 /* pfcp/n4.c: how control plane functions control it. */
 extern const struct weir_controller upf_n4;
 void upf_n4_report(const struct upf *upf, struct weir_report *report);
+/* Whether a control plane function has a session of that place, though a command has removed it. */
+bool upf_n4_has(const struct upf *upf, uint32_t place);
 
 /* Behind `own_ip` … `container_type`. */
 int upf_init(struct upf *upf, const char *where, struct weir_error *error);

@@ -229,6 +229,12 @@ const struct weir_controller upf_n4 = {
 	.end = end,
 };
 
+bool
+upf_n4_has(const struct upf *upf, uint32_t place)
+{
+	return upf->agent != NULL && pfcp_agent_has(upf->agent, place);
+}
+
 /* What a figure calls the causes that are given here. */
 static const struct {
 	enum pfcp_cause cause;

@@ -35,8 +35,8 @@ fails_to_apply(const struct pfcp_agent *agent, const struct upf_change *change, 
 	return pfcp_fails(fault, PFCP_RULE_FAILURE, ie);
 }
 
-/* Whether the function has it still: a command may have removed it, and the UE another one since.
- */
+/* Whether the function has it still: a command may have removed it, and the UE another one at
+ * another place since. */
 static bool
 stands(const struct pfcp_agent *agent, const struct pfcp_session *session)
 {
@@ -96,6 +96,8 @@ make(struct pfcp_agent *agent, const struct pfcp_rules *rules, const struct pfcp
 		return pfcp_fails(fault, PFCP_NO_RESOURCES, 0);
 	if (!pfcp_place_choose(agent, &made->ue, place)) {
 		free(made->kept);
+		if (upf_session_place_of_ue(agent->upf, &made->ue) != WEIR_FLOW_NONE)
+			return pfcp_fails(fault, PFCP_RULE_FAILURE, PFCP_IE_UE_IP_ADDRESS);
 		return pfcp_fails(fault, PFCP_NO_RESOURCES, 0);
 	}
 	made->teid = pfcp_teid_choose(agent, *place, &made->ue);

@@ -107,9 +107,9 @@ struct pfcp_agent {
 /* choices.c: a place, and numbers that lead to it and cannot be guessed. */
 
 bool pfcp_places_init(struct pfcp_places *places, const struct upf *upf);
-/* For a session of that UE. False: every place is taken, or there is none for that address or
- * prefix; one that a command took from a control plane function is that one's until it deletes it.
- */
+/* For a session of that UE. False: every place is taken, or the one for that address or prefix is,
+ * or there is none; one that a command took from a control plane function is that one's until it
+ * deletes it. */
 bool pfcp_place_choose(struct pfcp_agent *agent, const struct upf_ue *ue, uint32_t *place);
 void pfcp_place_give_back(struct pfcp_agent *agent, uint32_t place);
 uint32_t pfcp_teid_choose(struct pfcp_agent *agent, uint32_t place, const struct upf_ue *ue);
