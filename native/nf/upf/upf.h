@@ -121,6 +121,13 @@ struct upf {
 	char flow_list[WEIR_OPTION_TEXT_BYTES];
 };
 
+/* Changes of sessions up to now: at all workers the same. */
+static inline uint64_t
+upf_changes_made(const struct upf *upf)
+{
+	return upf->changed.added + upf->changed.modified + upf->changed.removed;
+}
+
 /* A user's address in a packet of that direction: the UE sends what is outbound. */
 static inline uint32_t
 upf_user_ip(uint32_t src_ip, uint32_t dst_ip, enum weir_direction direction)

@@ -53,7 +53,7 @@ static bool
 next_note(void *of, struct upf_note *note)
 {
 	(void)of;
-	return upf_buffer_next_note(&function->buffer, note);
+	return upf_buffer_next_note(function, note);
 }
 
 static uint64_t

@@ -109,8 +109,7 @@ take_note(const void *state, void *argument)
 	struct noted *noted = argument;
 
 	if (!noted->found)
-		noted->found =
-			upf_buffer_next_note(&((const struct upf *)state)->buffer, noted->note);
+		noted->found = upf_buffer_next_note(state, noted->note);
 }
 
 static bool
