@@ -11,6 +11,8 @@ from scapy.contrib.pfcp import PFCP
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import Ether
 
+from weir.protocol import DataPlaneError
+
 from . import pfcp_messages as messages
 from .control_plane import N4, ControlPlane, cause, element
 from .frames import framed
@@ -176,6 +178,25 @@ def test_a_session_that_a_command_removed_is_not_the_next_one_of_its_ue(chain: R
         assert down(chain) == "unknown_ue"
         figures = chain.report("upf0").figures["chain"]
         assert (figures["sessions"], figures["n4_sessions"]) == (0, 0)
+
+
+def test_a_command_has_the_place_of_a_session_when_its_smf_has_deleted_it(chain: Replay, netns: str) -> None:
+    with ControlPlane(netns) as smf:
+        smf.associate()
+        answer = smf.ask(0, open_session())
+        gone, teid = element(answer, pfcp.IE_FSEID).seid, element(answer, pfcp.IE_FTEID).TEID
+        added = f"ue={UE} teid={teid} gnb={messages.OTHER_GNB} gnb_teid=60"
+        chain.command("upf0", "sessions-remove", sessions=f"ue={UE}")
+        with pytest.raises(DataPlaneError, match=r"leads to place \d+, which is that of a session by N4"):
+            chain.command("upf0", "sessions-add", sessions=added)
+        assert cause(smf.ask(gone, messages.handover())) == SESSION_NOT_FOUND
+        assert cause(smf.ask(gone, pfcp.PFCPSessionDeletionRequest())) == ACCEPTED
+        chain.command("upf0", "sessions-add", sessions=added)
+        assert cause(smf.ask(gone, messages.handover())) == SESSION_NOT_FOUND
+        assert cause(smf.ask(gone, pfcp.PFCPSessionDeletionRequest())) == SESSION_NOT_FOUND
+        assert down(chain) == (messages.OTHER_GNB, 60)
+        assert isinstance(up(chain, teid), Forwarded)
+        chain.command("upf0", "sessions-remove", sessions=f"ue={UE}")
 
 
 def test_a_node_that_comes_from_where_another_one_was_has_one_association(chain: Replay, netns: str) -> None:

@@ -7,10 +7,13 @@
 
 #define NOTES 1024
 #define STEPS_A_POLL 64 /* so that what ends keeps no others waiting */
-/* What a note has below the place of its session: whether it is of a rule, and the number of that.
- */
+/* What a note has below the place of its session: whether it is of a rule, and the number of that;
+ * and above it how many changes were made, but for the high bits. */
 #define NOTE_RULE_BITS 17
 #define NOTE_OF_RULE (1 << 16)
+#define NOTE_PLACE_BITS 24
+#define NOTE_CHANGES_SHIFT (NOTE_RULE_BITS + NOTE_PLACE_BITS)
+static_assert(UPF_SESSIONS_MAX <= 1 << NOTE_PLACE_BITS, "a place fits");
 
 int
 upf_buffer_init(struct upf *upf)
@@ -258,23 +261,31 @@ upf_buffer_release(struct upf *upf, struct weir_batch *batch, struct weir_stage_
 }
 
 bool
-upf_buffer_note(struct upf_buffer *buffer, struct upf_owner owner, uint16_t rule_id)
+upf_buffer_note(struct upf *upf, struct upf_owner owner, uint16_t rule_id)
 {
 	const uintptr_t of = owner.rule != 0 ? (uintptr_t)NOTE_OF_RULE | rule_id : 0;
-	const uintptr_t note = (uintptr_t)owner.place << NOTE_RULE_BITS | of;
+	const uintptr_t note = upf_changes_made(upf) << NOTE_CHANGES_SHIFT |
+			       (uintptr_t)owner.place << NOTE_RULE_BITS | of;
+	struct rte_ring *notes = upf->buffer.notes;
 
-	return buffer->notes != NULL && rte_ring_enqueue(buffer->notes, (void *)note) == 0;
+	return notes != NULL && rte_ring_enqueue(notes, (void *)note) == 0;
 }
 
 bool
-upf_buffer_next_note(const struct upf_buffer *buffer, struct upf_note *note)
+upf_buffer_next_note(const struct upf *upf, struct upf_note *note)
 {
+	const uint64_t changes = upf_changes_made(upf);
+	uintptr_t bits, since;
 	void *read;
 
-	if (buffer->notes == NULL || rte_ring_dequeue(buffer->notes, &read) != 0)
+	if (upf->buffer.notes == NULL || rte_ring_dequeue(upf->buffer.notes, &read) != 0)
 		return false;
-	*note = (struct upf_note){.place = (uint32_t)((uintptr_t)read >> NOTE_RULE_BITS),
-				  .is_of_rule = ((uintptr_t)read & NOTE_OF_RULE) != 0,
-				  .rule_id = (uint16_t)(uintptr_t)read};
+	bits = (uintptr_t)read;
+	since = (changes - (bits >> NOTE_CHANGES_SHIFT)) & UINTPTR_MAX >> NOTE_CHANGES_SHIFT;
+	*note = (struct upf_note){.place = (uint32_t)(bits >> NOTE_RULE_BITS) &
+					   ((1u << NOTE_PLACE_BITS) - 1),
+				  .is_of_rule = (bits & NOTE_OF_RULE) != 0,
+				  .rule_id = (uint16_t)bits,
+				  .changes = changes - since};
 	return true;
 }

@@ -63,6 +63,13 @@ check_added(const struct upf *upf, struct upf_change *change, const char *where,
 				 "teid=%lu of %s leads to place %u, where the session of %s "
 				 "is",
 				 change->teid, ue.text, change->place, upf_ue_name(&there).text);
+	if (upf_n4_has(upf, change->place))
+		return weir_fail(error, "bad_argument", where, "a TEID that leads to another place",
+				 "have the control plane function delete that session, or release "
+				 "its association",
+				 "teid=%lu of %s leads to place %u, which is that of a session by "
+				 "N4 until that is deleted there, too",
+				 change->teid, ue.text, change->place);
 	if (upf_forwards_down(change) && !upf_gives(change, UPF_GIVEN_GNB_TEID))
 		return weir_fail(error, "bad_argument", where, "gnb_teid=, or downlink=drop", NULL,
 				 "what is for %s has no tunnel to enter", ue.text);

@@ -35,7 +35,7 @@ keep(struct upf *upf, struct upf_flow *flow, uint32_t *queue, struct upf_owner o
 				      .l3_bytes = headers->l3_bytes};
 
 	if ((flow->held_by & UPF_NOTIFIES) != 0 &&
-	    upf_buffer_note(&upf->buffer, owner, owner.rule != 0 ? upf->rules[owner.rule].id : 0))
+	    upf_buffer_note(upf, owner, owner.rule != 0 ? upf->rules[owner.rule].id : 0))
 		flow->held_by &= (uint8_t)~UPF_NOTIFIES;
 	if (upf_buffer_keep(&upf->buffer, queue, flow->kept_most, &kept, owner))
 		weir_count(&ledger->held, 1);

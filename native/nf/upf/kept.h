@@ -78,16 +78,17 @@ void upf_buffer_release(struct upf *upf, struct weir_batch *batch,
 			struct weir_stage_ledger *ledger);
 
 /* Tells the control thread of that owner's first packet. False: not now. */
-bool upf_buffer_note(struct upf_buffer *buffer, struct upf_owner owner, uint16_t rule_id);
+bool upf_buffer_note(struct upf *upf, struct upf_owner owner, uint16_t rule_id);
 
 /* A note, as the control thread reads it. */
 struct upf_note {
 	uint32_t place;
 	bool is_of_rule; /* else of the session itself */
 	uint16_t rule_id;
+	uint64_t changes; /* of sessions, which were made when the packet came */
 };
 
 /* The control thread: the next one. False: there is none. */
-bool upf_buffer_next_note(const struct upf_buffer *buffer, struct upf_note *note);
+bool upf_buffer_next_note(const struct upf *upf, struct upf_note *note);
 
 #endif

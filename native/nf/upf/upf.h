@@ -121,6 +121,13 @@ struct upf {
 	char flow_list[WEIR_OPTION_TEXT_BYTES];
 };
 
+/* Changes of sessions up to now: at all workers the same. */
+static inline uint64_t
+upf_changes_made(const struct upf *upf)
+{
+	return upf->changed.added + upf->changed.modified + upf->changed.removed;
+}
+
 /* A user's address in a packet of that direction: the UE sends what is outbound. */
 static inline uint32_t
 upf_user_ip(uint32_t src_ip, uint32_t dst_ip, enum weir_direction direction)
@@ -146,6 +153,8 @@ extern const struct weir_command upf_commands[UPF_COMMANDS];
 /* pfcp/n4.c: how control plane functions control it. */
 extern const struct weir_controller upf_n4;
 void upf_n4_report(const struct upf *upf, struct weir_report *report);
+/* Whether a control plane function has a session of that place, though a command has removed it. */
+bool upf_n4_has(const struct upf *upf, uint32_t place);
 
 /* Behind `own_ip` … `container_type`. */
 int upf_init(struct upf *upf, const char *where, struct weir_error *error);

@@ -59,6 +59,12 @@ pfcp_agent_due(struct pfcp_agent *agent, struct pfcp_peer *to)
 	return pfcp_reports_due(agent, to);
 }
 
+bool
+pfcp_agent_has(const struct pfcp_agent *agent, uint32_t place)
+{
+	return agent->sessions[place].up_seid != 0;
+}
+
 const struct pfcp_counts *
 pfcp_agent_counts(const struct pfcp_agent *agent)
 {

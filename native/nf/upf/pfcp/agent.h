@@ -29,6 +29,10 @@ bool pfcp_agent_waits(const struct pfcp_agent *agent);
 /* A message whose time has come, and `to` whom, until the next call; NULL: there is none now. */
 const struct pfcp_writer *pfcp_agent_due(struct pfcp_agent *agent, struct pfcp_peer *to);
 
+/* Whether a session of that place was established, and neither deleted since nor its association
+ * released: the function may have it no more. */
+bool pfcp_agent_has(const struct pfcp_agent *agent, uint32_t place);
+
 const struct pfcp_counts *pfcp_agent_counts(const struct pfcp_agent *agent);
 unsigned int pfcp_agent_associations(const struct pfcp_agent *agent);
 

@@ -53,7 +53,7 @@ static bool
 next_note(void *of, struct upf_note *note)
 {
 	(void)of;
-	return upf_buffer_next_note(&function->buffer, note);
+	return upf_buffer_next_note(function, note);
 }
 
 static uint64_t
@@ -86,6 +86,7 @@ start_with(const char *const (*options)[2])
 		(struct pfcp_way){change, count, is_exhausted, next_note, tell_time, function},
 		RTE_BE32(0xc0000265), 3900000000u);
 	assert_non_null(agent);
+	function->agent = agent;
 }
 
 void
@@ -153,6 +154,13 @@ associate(void)
 		PFCP_ACCEPTED);
 	assert_memory_equal(answered->message, association_setup_response,
 			    sizeof(association_setup_response));
+}
+
+const char *
+change_by_command(const char *command, const char *sessions)
+{
+	return weir_test_command(&weir_nf_upf, function, command,
+				 (const char *const[][2]){{"sessions", sessions}, {NULL, NULL}});
 }
 
 const struct pfcp_writer *

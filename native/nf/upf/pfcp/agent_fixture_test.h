@@ -28,6 +28,9 @@ struct pfcp_span numbered(struct pfcp_span message, uint64_t seid, uint32_t sequ
 uint8_t tell(struct pfcp_peer from, struct pfcp_span message);
 void associate(void);
 
+/* By an operator, beside the control plane function. NULL: done; else what is wrong. */
+const char *change_by_command(const char *command, const char *sessions);
+
 /* The last response. */
 const struct pfcp_writer *answer(void);
 /* Of the last response, to an establishment. */

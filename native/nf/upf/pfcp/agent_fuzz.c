@@ -46,7 +46,7 @@ is_exhausted(void *of, uint32_t slot)
 static bool
 next_note(void *of, struct upf_note *note)
 {
-	return upf_buffer_next_note(&((const struct upf *)of)->buffer, note);
+	return upf_buffer_next_note(of, note);
 }
 
 static uint64_t

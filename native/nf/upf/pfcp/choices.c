@@ -4,6 +4,7 @@
 
 #include <rte_common.h>
 
+#include "agent.h"
 #include "state.h"
 
 #define PLACE_BITS 24
@@ -55,9 +56,9 @@ pfcp_place_give_back(struct pfcp_agent *agent, uint32_t place)
 
 /* What a command took from a control plane function stays that one's until it deletes it. */
 static bool
-is_left_by_command(const struct pfcp_agent *agent, uint32_t place)
+is_free(const struct pfcp_agent *agent, uint32_t place)
 {
-	return agent->sessions[place].up_seid != 0 && !upf_place_is_taken(agent->upf, place);
+	return !upf_place_is_taken(agent->upf, place) && !pfcp_agent_has(agent, place);
 }
 
 /* One that had a session of a command's, or from the beginning, and is empty since. Behind the last
@@ -65,9 +66,8 @@ is_left_by_command(const struct pfcp_agent *agent, uint32_t place)
 static bool
 find_emptied(struct pfcp_agent *agent, uint32_t *place)
 {
-	const struct upf *upf = agent->upf;
 	struct pfcp_places *places = &agent->places;
-	const uint64_t emptied = upf->changed.removed - places->removed;
+	const uint64_t emptied = agent->upf->changed.removed - places->removed;
 
 	if (emptied == places->emptied_before)
 		return false;
@@ -75,7 +75,7 @@ find_emptied(struct pfcp_agent *agent, uint32_t *place)
 		*place = places->look_at++;
 		if (places->look_at == places->capacity)
 			places->look_at = 0;
-		if (!upf_place_is_taken(upf, *place) && agent->sessions[*place].up_seid == 0)
+		if (is_free(agent, *place))
 			return true;
 	}
 	places->emptied_before = emptied;
@@ -90,7 +90,7 @@ pfcp_place_choose(struct pfcp_agent *agent, const struct upf_ue *ue, uint32_t *p
 
 	if (are_consecutive(agent->upf)) {
 		*place = upf_steer_ue(agent->upf, ue);
-		return *place < agent->upf->capacity && !is_left_by_command(agent, *place);
+		return *place < agent->upf->capacity && is_free(agent, *place);
 	}
 	if (agent->upf->live == places->capacity)
 		return false;

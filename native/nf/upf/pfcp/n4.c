@@ -109,8 +109,7 @@ take_note(const void *state, void *argument)
 	struct noted *noted = argument;
 
 	if (!noted->found)
-		noted->found =
-			upf_buffer_next_note(&((const struct upf *)state)->buffer, noted->note);
+		noted->found = upf_buffer_next_note(state, noted->note);
 }
 
 static bool
@@ -228,6 +227,12 @@ const struct weir_controller upf_n4 = {
 	.due = due,
 	.end = end,
 };
+
+bool
+upf_n4_has(const struct upf *upf, uint32_t place)
+{
+	return upf->agent != NULL && pfcp_agent_has(upf->agent, place);
+}
 
 /* What a figure calls the causes that are given here. */
 static const struct {

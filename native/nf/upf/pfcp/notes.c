@@ -70,7 +70,9 @@ report_note(struct pfcp_agent *agent, const struct upf_note *note, uint64_t now_
 	uint16_t pdr_id;
 
 	*message = NULL;
-	if (!session->notifies) /* it is gone, or forwards meanwhile */
+	/* It is gone or forwards meanwhile, or did and others wait now, or it was another one's. */
+	if (!session->notifies || note->changes < session->notifies_since ||
+	    !pfcp_session_stands(agent, session))
 		return true;
 	report = pfcp_report_free(&agent->reports, session->association);
 	if (report == NULL)

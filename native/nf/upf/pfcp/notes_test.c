@@ -12,6 +12,7 @@
 #include "testing/eal.h"
 #include "agent_fixture_test.h"
 #include "session_vectors_test.h"
+#include "state.h"
 
 /* An establishment with another number in the place of that of its downlink rule. */
 static struct pfcp_span
@@ -53,7 +54,7 @@ a_rule_of_any_number_is_named_to_whoever_is_to_be_told(void **state)
 		associate();
 		assert_int_equal(tell(SMF, with_downlink_rule(ids[i])), PFCP_ACCEPTED);
 		assert_true(upf_buffer_note(
-			&function->buffer,
+			function,
 			(struct upf_owner){.place = upf_place_of_teid(function, given_teid())}, 0));
 		report = due();
 		assert_non_null(report);
@@ -70,13 +71,85 @@ a_note_of_a_rule_is_none_of_its_session_whatever_its_number(void **state)
 	(void)state;
 	start_agent("10");
 	for (uint32_t rule = 0; rule <= 1; rule++) {
-		assert_true(upf_buffer_note(&function->buffer,
+		assert_true(upf_buffer_note(function,
 					    (struct upf_owner){.place = last, .rule = rule}, 0));
-		assert_true(upf_buffer_next_note(&function->buffer, &note));
+		assert_true(upf_buffer_next_note(function, &note));
 		assert_int_equal(note.place, last);
 		assert_int_equal(note.is_of_rule, rule != 0);
 		assert_int_equal(note.rule_id, 0);
 	}
+}
+
+static void
+a_note_says_how_many_changes_were_made_when_its_packet_came(void **state)
+{
+	static const uint64_t made[] = {0, 1, (1 << 23) - 1, 1 << 23, (1ull << 40) + 5};
+	struct upf_note note;
+
+	(void)state;
+	start_agent("10");
+	for (unsigned int i = 0; i < RTE_DIM(made); i++) {
+		function->changed.modified = made[i];
+		assert_true(upf_buffer_note(function, (struct upf_owner){.place = 9}, 0));
+		function->changed.modified += 1000000;
+		assert_true(upf_buffer_next_note(function, &note));
+		assert_int_equal(note.changes, made[i]);
+		assert_int_equal(note.place, 9);
+	}
+}
+
+static void
+note_a_packet(void)
+{
+	const struct upf_owner owner = {.place = 1}; /* of the vectors' UE, in a row */
+
+	assert_true(upf_buffer_note(function, owner, 0));
+}
+
+static void
+begin_anew_at_the_place(uint32_t sequence)
+{
+	assert_int_equal(tell(SMF, numbered(SPAN(deletion), given_seid(), sequence)),
+			 PFCP_ACCEPTED);
+	assert_int_equal(tell(SMF, numbered(SPAN(idle_from_the_beginning), 0, sequence + 1)),
+			 PFCP_ACCEPTED);
+	assert_int_equal(upf_place_of_teid(function, given_teid()), 1);
+}
+
+static void
+a_packet_that_waited_for_a_session_is_none_of_the_next_one_at_its_place(void **state)
+{
+	(void)state;
+	start_agent_in_a_row("10.46.0.0");
+	associate();
+	assert_int_equal(tell(SMF, SPAN(idle_from_the_beginning)), PFCP_ACCEPTED);
+	note_a_packet();
+	begin_anew_at_the_place(20);
+	assert_null(due());
+	/* Nor where there was no room to tell it in time. */
+	leave_no_room_for_reports(100);
+	note_a_packet();
+	assert_null(due());
+	assert_int_equal(agent->reports.note_count, 1);
+	begin_anew_at_the_place(22);
+	now_ms += 100;
+	assert_null(due());
+	assert_int_equal(agent->reports.note_count, 0);
+	note_a_packet();
+	assert_non_null(due());
+}
+
+static void
+nobody_is_told_of_a_packet_that_waited_for_a_session_which_a_command_removed(void **state)
+{
+	(void)state;
+	start_agent_in_a_row("10.46.0.0");
+	associate();
+	assert_int_equal(tell(SMF, SPAN(idle_from_the_beginning)), PFCP_ACCEPTED);
+	note_a_packet();
+	assert_null(change_by_command("sessions-remove", "ue=10.46.0.1"));
+	assert_null(due());
+	assert_int_equal(pfcp_agent_counts(agent)->reports, 0);
 }
 
 int
@@ -85,6 +158,11 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_rule_of_any_number_is_named_to_whoever_is_to_be_told),
 		cmocka_unit_test(a_note_of_a_rule_is_none_of_its_session_whatever_its_number),
+		cmocka_unit_test(a_note_says_how_many_changes_were_made_when_its_packet_came),
+		cmocka_unit_test(
+			a_packet_that_waited_for_a_session_is_none_of_the_next_one_at_its_place),
+		cmocka_unit_test(
+			nobody_is_told_of_a_packet_that_waited_for_a_session_which_a_command_removed),
 	};
 
 	return cmocka_run_group_tests_name("upf-pfcp-notes", tests, weir_test_eal, stop_agent);

@@ -240,11 +240,11 @@ nothing_waits_where_a_quota_is_used_up_and_nobody_is_told_of_it(void **state)
 	usage->is_exhausted = true;
 	assert_string_equal(down(600), "quota_exhausted");
 	assert_int_equal(function->buffer.packets, 0);
-	assert_false(upf_buffer_next_note(&function->buffer, &note));
+	assert_false(upf_buffer_next_note(function, &note));
 	/* A new one is for what comes then. */
 	assert_int_equal(tell(SMF, numbered(SPAN(granted), given_seid(), 50)), PFCP_ACCEPTED);
 	assert_string_equal(down(1400), "held");
-	assert_true(upf_buffer_next_note(&function->buffer, &note));
+	assert_true(upf_buffer_next_note(function, &note));
 	assert_false(usage->is_exhausted);
 }
 

@@ -49,6 +49,8 @@ void
 pfcp_reports_expect(struct pfcp_agent *agent, struct pfcp_session *session, bool notifies)
 {
 	agent->reports.notifying += (uint32_t)notifies - (uint32_t)session->notifies;
+	if (!session->notifies)
+		session->notifies_since = upf_changes_made(agent->upf);
 	session->notifies = notifies;
 }
 

@@ -35,10 +35,8 @@ fails_to_apply(const struct pfcp_agent *agent, const struct upf_change *change, 
 	return pfcp_fails(fault, PFCP_RULE_FAILURE, ie);
 }
 
-/* Whether the function has it still: a command may have removed it, and the UE another one since.
- */
-static bool
-stands(const struct pfcp_agent *agent, const struct pfcp_session *session)
+bool
+pfcp_session_stands(const struct pfcp_agent *agent, const struct pfcp_session *session)
 {
 	return agent->upf->sessions[place_of(agent, session)].teid == session->teid;
 }
@@ -96,6 +94,8 @@ make(struct pfcp_agent *agent, const struct pfcp_rules *rules, const struct pfcp
 		return pfcp_fails(fault, PFCP_NO_RESOURCES, 0);
 	if (!pfcp_place_choose(agent, &made->ue, place)) {
 		free(made->kept);
+		if (upf_session_place_of_ue(agent->upf, &made->ue) != WEIR_FLOW_NONE)
+			return pfcp_fails(fault, PFCP_RULE_FAILURE, PFCP_IE_UE_IP_ADDRESS);
 		return pfcp_fails(fault, PFCP_NO_RESOURCES, 0);
 	}
 	made->teid = pfcp_teid_choose(agent, *place, &made->ue);
@@ -215,7 +215,7 @@ pfcp_session_modify(struct pfcp_agent *agent, struct pfcp_session *session,
 	struct upf_change change;
 	bool done;
 
-	if (!stands(agent, session))
+	if (!pfcp_session_stands(agent, session))
 		return pfcp_fails(fault, PFCP_SESSION_NOT_FOUND, 0);
 	pfcp_rules_restore(session->kept, &rules);
 	/* They meant something when they came. */
@@ -263,7 +263,7 @@ pfcp_session_exhaust(struct pfcp_agent *agent, const struct pfcp_session *sessio
 					  .quotas = &quota,
 					  .quota_count = 1};
 
-	if (stands(agent, session))
+	if (pfcp_session_stands(agent, session))
 		apply(agent, UPF_MODIFY, &change);
 }
 
@@ -273,7 +273,7 @@ pfcp_session_drop_buffered(struct pfcp_agent *agent, const struct pfcp_session *
 	const struct upf_change change = {.given = UPF_GIVEN_UE | UPF_GIVEN_END_OF_KEPT,
 					  .ue = session->ue};
 
-	if (stands(agent, session))
+	if (pfcp_session_stands(agent, session))
 		apply(agent, UPF_MODIFY, &change);
 }
 
@@ -285,7 +285,7 @@ pfcp_session_delete(struct pfcp_agent *agent, struct pfcp_session *session)
 	unsigned int count;
 	struct pfcp_urr *urr = pfcp_kept_urrs(session->kept, &count);
 
-	if (stands(agent, session) && apply(agent, UPF_REMOVE, &change))
+	if (pfcp_session_stands(agent, session) && apply(agent, UPF_REMOVE, &change))
 		agent->places.removed++;
 	agent->counts.deleted++;
 	agent->told.count = 0;

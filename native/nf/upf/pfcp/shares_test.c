@@ -111,8 +111,8 @@ note_sessions(struct pfcp_peer peer)
 {
 	for (uint32_t place = 0; place < function->capacity; place++) {
 		if (agent->sessions[place].notifies && agent->sessions[place].cp_ip == peer.ip)
-			assert_true(upf_buffer_note(&function->buffer,
-						    (struct upf_owner){.place = place}, 0));
+			assert_true(
+				upf_buffer_note(function, (struct upf_owner){.place = place}, 0));
 	}
 }
 

@@ -18,11 +18,12 @@ struct pfcp_session {
 	uint64_t cp_seid;
 	uint32_t teid;
 	uint8_t association;
-	bool notifies;	     /* somebody may be told of packets that wait */
+	bool notifies;	     /* somebody may be told of packets that wait: */
 	bool is_metered;     /* it has usage reporting rules: */
 	uint32_t metered_at; /* where the agent's reports have its place */
 	struct upf_ue ue;
-	uint32_t cp_ip; /* whom its reports are for; network byte order */
+	uint32_t cp_ip;		 /* whom its reports are for; network byte order */
+	uint64_t notifies_since; /* so many changes of sessions */
 	struct pfcp_kept *kept;
 };
 
@@ -107,9 +108,9 @@ struct pfcp_agent {
 /* choices.c: a place, and numbers that lead to it and cannot be guessed. */
 
 bool pfcp_places_init(struct pfcp_places *places, const struct upf *upf);
-/* For a session of that UE. False: every place is taken, or there is none for that address or
- * prefix; one that a command took from a control plane function is that one's until it deletes it.
- */
+/* For a session of that UE. False: every place is taken, or the one for that address or prefix is,
+ * or there is none; one that a command took from a control plane function is that one's until it
+ * deletes it. */
 bool pfcp_place_choose(struct pfcp_agent *agent, const struct upf_ue *ue, uint32_t *place);
 void pfcp_place_give_back(struct pfcp_agent *agent, uint32_t place);
 uint32_t pfcp_teid_choose(struct pfcp_agent *agent, uint32_t place, const struct upf_ue *ue);
@@ -138,6 +139,9 @@ void pfcp_session_delete(struct pfcp_agent *agent, struct pfcp_session *session)
 /* Nothing passes any more that this usage of the session counts. */
 void pfcp_session_exhaust(struct pfcp_agent *agent, const struct pfcp_session *session,
 			  uint32_t slot);
+/* Whether the function has it still: a command may have removed it, and the UE another one at
+ * another place since. */
+bool pfcp_session_stands(const struct pfcp_agent *agent, const struct pfcp_session *session);
 /* What waits for the session is dropped. */
 void pfcp_session_drop_buffered(struct pfcp_agent *agent, const struct pfcp_session *session);
 /* The session of that SEID which the association has, or NULL. */
@@ -152,7 +156,8 @@ void pfcp_reports_fini(struct pfcp_reports *reports);
 
 /* The session at that place has usage reporting rules, or none any more. */
 void pfcp_reports_follow(struct pfcp_agent *agent, uint32_t place, bool has_rules);
-/* Whether somebody is to be told of packets that wait for the session. */
+/* Whether somebody is to be told of packets that wait for the session, which was changed just now.
+ */
 void pfcp_reports_expect(struct pfcp_agent *agent, struct pfcp_session *session, bool notifies);
 /* Those of sessions of that association are of no use any more. */
 void pfcp_reports_forget(struct pfcp_reports *reports, uint8_t association);
