@@ -161,8 +161,9 @@ test-ray: setup build/.packages-dev .venv/.ready-ray ## hosts that are namespace
 	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_on_hosts.py tests/smoke/test_spanning_on_ray.py
 
 .PHONY: test-tenants
-test-tenants: setup build/.packages-dev .venv/.ready-dev ## sixty-four tenants of a cloud that send at once; minutes
-	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_measured_many.py
+test-tenants: setup build/.packages-dev .venv/.ready-dev ## sixty-four tenants of a cloud that send at once, and what else of tenants under load takes long; minutes
+	@$(SUDO) $(PYTHON) -m pytest -m slow tests/smoke/test_measured_many.py tests/smoke/test_measured_cloud.py \
+		tests/smoke/test_measured_from_outside.py tests/smoke/test_measured_weir_router.py
 
 .PHONY: test-soak
 test-soak: setup build/.packages-dev .venv/.ready-dev ## short soaks behind each switch, half a minute

@@ -56,7 +56,7 @@ def deploy_killed_at(scene: Scene, points: list[tuple[str, str]]) -> None:
         surroundings.check(point)
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_killed_in_the_last_step_of_each_kind(scene: Scene) -> None:
     last = {step.kind: step.name for step in scene[0]}
     deploy_killed_at(scene, [(name, "done") for name in last.values()])

@@ -130,7 +130,7 @@ measure:
 """
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_through_what_is_shared_all_is_accounted_for_beside_a_background_and_tcp_comes_through(
     tmp_path: Path, run_root: Path
 ) -> None:
@@ -268,7 +268,7 @@ def test_under_load_no_tenants_packet_reaches_another_and_what_is_spoofed_is_dro
     assert list(run_root.glob("*.journal")) == []
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_what_a_functions_commands_drop_is_counted_at_its_own_queue_and_a_bad_command_is_named(
     tmp_path: Path, run_root: Path
 ) -> None:

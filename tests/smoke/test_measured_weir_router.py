@@ -42,7 +42,7 @@ measure:
 """
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="a cloud is measured on two CPUs or more")
 @pytest.mark.skipif(shutil.which("iperf3") is None, reason="iperf3 is not installed")
 def test_measured_beside_linux_all_is_accounted_for_and_tcp_gets_through(
