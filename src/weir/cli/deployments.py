@@ -55,6 +55,16 @@ def standing(found: Sequence[Deployment], lab: str) -> tuple[str, list[Deploymen
     return name, of_lab
 
 
+def deployed(lab: str) -> Deployment:
+    """The only one of that lab, or that of the id. CommandError where there is none, or several."""
+    from weir import fabric
+
+    name, there = standing(fabric.deployments(), lab)
+    if not there:
+        raise CommandError(f"nothing of {name} is deployed; build it with `weir deploy {lab}`", USAGE)
+    return only(name, there, lab)
+
+
 def _refuse(unreadable: Sequence[Deployment]) -> None:
     for one in unreadable:
         raise CommandError(str(one.unreadable()), ENVIRONMENT)
