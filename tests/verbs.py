@@ -1,24 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Verbs of weir-dp that only tests ask for: changes of functions, and single frames through them."""
+"""Verbs of weir-dp that only tests ask for: single frames through functions, and a run up to now."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 from weir.protocol import DataPlaneClient
-from weir.protocol.configuration import Exchange, NfCommand, Trace
+from weir.protocol.configuration import Exchange, Trace
 from weir.protocol.ledger import Exchanged, Outcome, Traced
 from weir.protocol.traffic_results import TrafficSoFar
-
-COMPILING_S = 120.0  # a function may compile rules
-
-
-def command(
-    client: DataPlaneClient, area: str, stage: str, name: str, args: Mapping[str, str | int | bool]
-) -> None:
-    """Changes a function while packets flow."""
-    request = NfCommand(area=area, stage=stage, command=name, args=dict(args))
-    client.call("nf.command", request.arguments(), timeout_s=COMPILING_S)
 
 
 def trace(

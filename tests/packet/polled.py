@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from tests.verbs import command, exchange
+from tests.verbs import exchange
 from weir.protocol import DataPlaneClient
 from weir.protocol.ledger import Ledger, NfReport
 
@@ -36,7 +36,7 @@ class Polled:
 
     def command(self, stage: str, name: str, **args: str | int | bool) -> None:
         """Changes the function of that name; DataPlaneError if it refuses."""
-        command(self._client, self._area, stage, name, args)
+        self._client.command(self._area, stage, name, args)
 
     def report(self, stage: str) -> NfReport:
         """What the function of that name counts by itself, of all workers."""

@@ -11,7 +11,6 @@ from typing import Any, Literal
 
 from tests.polled_core import CORE
 from tests.private_data_plane import private_data_plane
-from tests.verbs import command as change
 from tests.verbs import trace
 from weir.protocol import DataPlaneClient
 from weir.protocol.configuration import Configure
@@ -90,7 +89,7 @@ class Replay:
 
     def command(self, stage: str, command: str, **args: str | int | bool) -> None:
         """Changes the function of that name; DataPlaneError if it refuses."""
-        change(self._client, "chain", stage, command, args)
+        self._client.command("chain", stage, command, args)
 
     def listen(self, stage: str, netns: str) -> None:
         """Others control the function of that name from now on, in that network namespace."""

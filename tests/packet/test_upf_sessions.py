@@ -16,7 +16,6 @@ from scapy.layers.l2 import Ether
 from scapy.packet import Packet as ScapyPacket
 
 from tests.polled_core import CORE
-from tests.verbs import command
 from weir import plan
 from weir.base.node import Direction
 from weir.lab import Lab
@@ -245,7 +244,7 @@ def test_while_sessions_come_change_and_go_those_that_stay_lose_no_packet(
         client.start_traffic({one["id"]: 2_000 for one in offered}, DURATION_NS, 50_000_000)
         while (result := client.traffic_result(1)) is None:
             for name, sessions in changes:
-                command(client, area, "upf", name, {"sessions": sessions})
+                client.command(area, "upf", name, {"sessions": sessions})
             rounds += 1
         after = seen(client.ledger(), ())
         report = client.report(area, "upf")

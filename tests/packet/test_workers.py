@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.verbs import command
 from weir.protocol import DataPlaneClient, DataPlaneError
 
 from .one_function import Way, configuration, data_plane, running
@@ -29,7 +28,7 @@ def client() -> Iterator[DataPlaneClient]:
 def forward(client: DataPlaneClient, area: str, external_port: int) -> None:
     """Maps an external port to the web server inside."""
     port = {"external_port": external_port, "inside_port": 8080 + external_port}
-    command(client, area, "nat", "static-add", {"inside": "10.0.0.1", **port})
+    client.command(area, "nat", "static-add", {"inside": "10.0.0.1", **port})
 
 
 @pytest.mark.parametrize("architecture", WAYS)

@@ -20,7 +20,6 @@ from scapy.layers.l2 import Dot1Q, Ether
 
 from tests.polled_core import CORE
 from tests.private_data_plane import private_data_plane
-from tests.verbs import command
 from weir.fabric import namespace
 from weir.lab.function import FunctionOptions
 from weir.lab.traffic import Flows
@@ -100,7 +99,7 @@ class Chain:
                 assert self.sent(udp(flow)) is not None
 
     def change_route(self, port: int) -> None:
-        command(self.client, "chain", "l3fwd", "route-add", {"prefix": "0.0.0.0/0", "next_hop": HOPS[port]})
+        self.client.command("chain", "l3fwd", "route-add", {"prefix": "0.0.0.0/0", "next_hop": HOPS[port]})
 
 
 @contextmanager

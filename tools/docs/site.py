@@ -53,6 +53,7 @@ HOW_TO = {
     "what stands in the chain": (
         "test-your-own-function",
         "talk-through-a-chain",
+        "change-a-function",
         "join-tenants",
         "offload-flows",
         "build-a-cloud",

@@ -209,6 +209,8 @@ class Node(FixedRecord):
 
     name: str
     role: Literal["tester", "hosts", "function"]
+    function: str = ""
+    """As the lab calls it, which several of a chain may share; empty: no lab does, or an old result."""
     nf: str | None = None
     """Registered network function, or several joined by "+"; None for the tester."""
     options: dict[str, str | int | float | bool] = {}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Packet rates in words, and the unit in which rates side by side are said: millions of packets a second, or
-thousands where there are no more than some."""
+thousands where there are no more than some, or where of the smallest less than three digits were left."""
 
 from __future__ import annotations
 
@@ -30,12 +30,19 @@ class RateUnit:
 
 MPPS = RateUnit("Mpps", 1e6)
 KPPS = RateUnit("kpps", 1e3)
+PPS = RateUnit("pps", 1.0)
+_THREE_DIGITS = 1e-3
+"""The least value of which the decimal places above leave as many."""
 
 
 def unit_of(rates_pps: Iterable[float | None]) -> RateUnit:
-    """In which the largest of them is easily read; zeros and unknown ones say nothing."""
+    """In which the largest of them is easily read, and the smallest has three digits; zeros and unknown ones
+    say nothing."""
     known = [one for one in rates_pps if one]
-    return KPPS if known and max(known) < FEW_PPS else MPPS
+    if not known:
+        return MPPS
+    units = (KPPS,) if max(known) < FEW_PPS else (MPPS, KPPS)
+    return next((one for one in units if min(known) >= _THREE_DIGITS * one.pps), PPS)
 
 
 def said(pps: float) -> str:

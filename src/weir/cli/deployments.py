@@ -48,11 +48,21 @@ def standing(found: Sequence[Deployment], lab: str) -> tuple[str, list[Deploymen
     others = [one for one in found if one not in readable]
     _refuse([one for one in others if one.id == lab])
     named = [one for one in readable if one.id == lab]
-    name = lab if named else _lab_name(lab, [one.id for one in readable])
+    name = lab if named else _lab_name(lab, [one.id for one in found])
     of_lab = named or [one for one in readable if _lab_of(one) == name]
     if not of_lab:
         _refuse([one for one in others if _lab_of_id(one.id) == name])
     return name, of_lab
+
+
+def deployed(lab: str) -> Deployment:
+    """The only one of that lab, or that of the id. CommandError where there is none, or several."""
+    from weir import fabric
+
+    name, there = standing(fabric.deployments(), lab)
+    if not there:
+        raise CommandError(f"nothing of {name} is deployed; build it with `weir deploy {lab}`", USAGE)
+    return only(name, there, lab)
 
 
 def _refuse(unreadable: Sequence[Deployment]) -> None:
@@ -86,20 +96,34 @@ def of_tenants(lab: str) -> bool:
 
 
 def _lab_name(lab: str, known: Sequence[str]) -> str:
-    """Of the file, or the one that it is. CommandError if there is neither a file nor a deployment of it."""
-    from weir.lab import load_lab
-    from weir.lab.problem import did_you_mean
+    """Of the file, or the one that it is: where no lab is there, or nothing of that stands. CommandError if
+    there is neither a file nor a deployment of it."""
+    from weir.lab.problem import LabFileError, did_you_mean
 
+    deployed = set(map(_lab_of_id, known))
     if not Path(lab).exists():
-        if lab in map(_lab_of_id, known):
+        if lab in deployed:
             return lab
         listed = f"there are: {', '.join(known)}" if known else "nothing is deployed"
         raise CommandError(
             f"there is no lab at {lab}, and no deployment of that name; {listed}{did_you_mean(lab, known)}",
             USAGE,
         )
-    if of_tenants(lab):
+    try:
+        name = _name_in(lab)
+    except LabFileError:
+        if lab in deployed:
+            return lab
+        raise
+    return lab if lab in deployed and name not in deployed else name
+
+
+def _name_in(path: str) -> str:
+    """Of the lab there."""
+    from weir.lab import load_lab
+
+    if of_tenants(path):
         from weir.lab.tenants_load import load_tenants
 
-        return load_tenants(lab).name
-    return load_lab(Path(lab)).name
+        return load_tenants(path).name
+    return load_lab(Path(path)).name

@@ -24,7 +24,7 @@ _LISTED_MOST = 12
 
 def exec(
     lab: Annotated[
-        str, typer.Argument(metavar="LAB", help="The lab's file or directory, or the deployment's ID.")
+        str, typer.Argument(metavar="LAB", help="The lab's file, directory or name, or the deployment's ID.")
     ],
     end: Annotated[
         str,

@@ -16,6 +16,8 @@ from weir.cli.selecting import Campaigns, Factors, Filters, Hosts, Labs, RunName
 from weir.cli.stored import StoreLocation
 
 RUN_MIB = 64
+FILE_MIB = 8192
+"""As much as an export may hold, of any number of runs."""
 
 
 def export(
@@ -77,7 +79,8 @@ def import_runs(
         typer.Option("--tag", metavar="TAG", help="Give the imported runs this tag, or these."),
     ] = None,
     max_mib: Annotated[
-        int, typer.Option("--max-mib", min=1, help="Refuse a run that is larger than that as JSON.")
+        int,
+        typer.Option("--max-mib", min=1, max=FILE_MIB, help="Refuse a run that is larger than that as JSON."),
     ] = RUN_MIB,
     store: StoreLocation = None,
 ) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from weir.base.printable import printable
-from weir.cli.deployments import only, standing
+from weir.cli.deployments import deployed
 from weir.cli.exits import FAILED, USAGE, CommandError
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ def graph(
         str | None,
         typer.Argument(
             metavar="LAB",
-            help="A deployed lab's file or directory, or the deployment's ID: its network alone, and what of "
-            "it is not as it was built.",
+            help="A deployed lab's file, directory or name, or the deployment's ID: its network alone, and "
+            "what of it is not as it was built.",
         ),
     ] = None,
     *,
@@ -91,11 +91,14 @@ def graph(
     Reads only. Without root it shows its own namespace, and says what it could not see. Exit code 1 says
     that the network of a LAB is not as it was built, or that the packet of --path was not seen to arrive.
     """
+    from weir import fabric
     from weir.fabric.host_graph import read
 
     if watch and (form not in ("text", "html") or output is not None):
         raise CommandError("--watch shows text, or with -f html a page; it writes no file", USAGE)
-    deployment = _deployed(lab) if lab is not None else None
+    if lab is not None:
+        fabric.require_root_to_look()
+    deployment = deployed(lab) if lab is not None else None
 
     if output is not None:
         from weir.store.files import check_file
@@ -146,17 +149,6 @@ def _watched(look: Callable[[float], HostGraph], interval_s: float, form: str, p
             )
     except KeyboardInterrupt:
         print()
-
-
-def _deployed(lab: str) -> Deployment:
-    """The only one of that lab, or that of the id."""
-    from weir import fabric
-
-    fabric.require_root_to_look()
-    name, there = standing(fabric.deployments(), lab)
-    if not there:
-        raise CommandError(f"nothing of {name} is deployed; build it with `weir deploy {lab}`", USAGE)
-    return only(name, there, lab)
 
 
 def _compared(found: HostGraph, deployment: Deployment) -> HostGraph:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weir.base.printable import printable
-from weir.cli.selecting import Campaigns, Factors, Filters, Hosts, Labs, Since, Tags, Until
+from weir.cli.selecting import NEWEST_MOST, Campaigns, Factors, Filters, Hosts, Labs, Since, Tags, Until
 from weir.cli.stored import StoreLocation, nothing_stored
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def ls(
     tag: Tags = None,
     of_trials: Annotated[bool, typer.Option("--trials", help="List their trials, not the runs.")] = False,
     limit: Annotated[
-        int | None, typer.Option("--limit", min=1, help="No more than so many, the newest.")
+        int | None, typer.Option("--limit", min=1, max=NEWEST_MOST, help="No more than so many, the newest.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the list as JSON.")] = False,
     store: StoreLocation = None,

@@ -23,6 +23,7 @@ from weir.cli import (
     inspect,
     ls,
     moved,
+    nf_command,
     offer,
     report,
     rm,
@@ -67,7 +68,7 @@ GROUPS: dict[str, tuple[Callable[..., Any], ...]] = {
     "Measure": (*MEASURING, verification.verify),
     "Read what was measured": (report.report, explain.explain, compare.compare, trend.trend, serve.serve),
     "Keep what was measured": (ls.ls, show.show, tag.tag, rm.rm, export.export, export.import_runs),
-    BUILD: (deploy.deploy, inspect.inspect, graph.graph, exec.exec, destroy.destroy),
+    BUILD: (deploy.deploy, inspect.inspect, graph.graph, exec.exec, nf_command.command, destroy.destroy),
     PREDICT: (placement.plan,),
 }  # fmt: skip
 """Commands by what they are for, as --help lists them."""

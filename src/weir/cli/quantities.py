@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rates and times as options say them: `--rate 2Mpps`, `--link 10G`, `--duration 16h`."""
+"""Rates, times and seeds as options say them: `--rate 2Mpps`, `--link 10G`, `--duration 16h`."""
 
 from __future__ import annotations
 
 from weir.cli.exits import USAGE, CommandError
 
 LINK_BPS = (10e6, 1.6e12)
+SEED_MOST = 2**63 - 1
+"""The greatest whole number that a store keeps."""
 
 
 def link_bps(text: str) -> float:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from weir.store.listing import RunSummary
     from weir.store.selection import Selection
 
+NEWEST_MOST = 1_000_000
+"""Of runs or trials, that an option can ask for: without it some commands have all."""
 RunNames = Annotated[
     list[str] | None,
     typer.Argument(

@@ -12,7 +12,7 @@ from weir.base.printable import printable
 from weir.cli import completing
 from weir.cli.compare import share
 from weir.cli.exits import USAGE, CommandError, failed
-from weir.cli.selecting import Factors, Filters, Hosts, Since, Tags, Until
+from weir.cli.selecting import NEWEST_MOST, Factors, Filters, Hosts, Since, Tags, Until
 from weir.cli.stored import StoreLocation
 
 if TYPE_CHECKING:
@@ -38,7 +38,12 @@ def trend(
     tag: Tags = None,
     last: Annotated[
         int,
-        typer.Option("--last", min=6, help="Look at no more than so many runs of each figure, the newest."),
+        typer.Option(
+            "--last",
+            min=6,
+            max=NEWEST_MOST,
+            help="Look at no more than so many runs of each figure, the newest.",
+        ),
     ] = LAST,
     threshold: Annotated[
         str, typer.Option("--threshold", metavar="SHARE", help="Steps below it do not matter.")

@@ -12,7 +12,7 @@ from rich.text import Text
 from weir.comparison import text
 from weir.lab.frames import frame_label
 from weir.report import blocks, numbers
-from weir.report.units import UNITS
+from weir.report.units import Written
 from weir.results.comparison import Change, Comparison
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -71,7 +71,7 @@ def _parts(comparisons: Sequence[Comparison]) -> Iterator[RenderableType]:
     for chain, unit in dict.fromkeys((one.chain, one.any.unit) for one in found):
         yield Text("")
         some = [one for one in found if (one.chain, one.any.unit) == (chain, unit)]
-        yield _table(f"{chain}, {UNITS[unit].label}", some)
+        yield _table(chain, some, unit_for(some))
     yield Text("")
     every = [change for comparison in comparisons for change in comparison.changes]
     yield from blocks.listed("How to read it", text.meanings(every, comparisons[0].smallest), "")
@@ -83,15 +83,20 @@ def _parts(comparisons: Sequence[Comparison]) -> Iterator[RenderableType]:
     yield from blocks.listed("Remarks", said, "")
 
 
-def _table(title: str, found: Sequence[Factor]) -> RenderableType:
-    out = text.factors_table(title, "side", "value")
+def unit_for(found: Sequence[Factor]) -> Written:
+    """How the values of these, which have one unit, are written side by side."""
+    return text.unit_for([change for one in found for _, change in one.changes])
+
+
+def _table(chain: str, found: Sequence[Factor], by: Written) -> RenderableType:
+    out = text.factors_table(f"{chain}, {by.label}", "side", "value")
     for one in found:
         out.add_row(
             Text(one.way),
             frame_label(one.frame),
             Text(one.what),
             LETTERS[0],
-            text.before(one.any),
+            text.before(one.any, by),
             numbers.NONE,
             numbers.NONE,
             str(one.any.samples_before),
@@ -103,7 +108,7 @@ def _table(title: str, found: Sequence[Factor]) -> RenderableType:
                 "",
                 "",
                 letter,
-                text.after(change),
+                text.after(change, by),
                 text.effect(change),
                 text.interval(change),
                 str(change.samples_after),

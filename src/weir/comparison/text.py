@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import Console, Group, RenderableType
 from rich.table import Table
@@ -12,7 +12,7 @@ from rich.text import Text
 
 from weir.lab.frames import frame_label
 from weir.report import blocks, numbers, rates
-from weir.report.units import UNITS
+from weir.report.units import Written, written
 from weir.results.comparison import Change, ComparedRun, Comparison, Outcome
 
 PLAIN_COLUMNS = 100
@@ -46,7 +46,7 @@ def _parts(comparison: Comparison) -> Iterator[RenderableType]:
     for chain, unit in dict.fromkeys((change.chain, change.unit) for change in comparison.changes):
         yield Text("")
         some = [change for change in comparison.changes if (change.chain, change.unit) == (chain, unit)]
-        yield _table(f"{chain}, {UNITS[unit].label}", some)
+        yield _table(chain, some, unit_for(some))
     yield Text("")
     yield from blocks.listed("How to read it", meanings(comparison.changes, comparison.smallest), "")
     yield from blocks.listed("Remarks", list(remarks(comparison.changes)), "")
@@ -94,15 +94,20 @@ def factors_table(title: str, *heads: str) -> Table:
     return out
 
 
-def _table(title: str, changes: list[Change]) -> RenderableType:
-    out = factors_table(title, "before", "after")
+def unit_for(changes: Sequence[Change]) -> Written:
+    """How the values of these, which have one unit, are written side by side."""
+    return written(changes[0].unit, (value for one in changes for value in (one.before, one.after)))
+
+
+def _table(chain: str, changes: list[Change], by: Written) -> RenderableType:
+    out = factors_table(f"{chain}, {by.label}", "before", "after")
     for change in changes:
         out.add_row(
             Text(change.way),
             frame_label(change.frame),
             Text(change.what),
-            before(change),
-            after(change),
+            before(change, by),
+            after(change, by),
             effect(change),
             interval(change),
             f"{change.samples_before}, {change.samples_after}",
@@ -111,19 +116,19 @@ def _table(title: str, changes: list[Change]) -> RenderableType:
     return out
 
 
-def before(change: Change) -> str:
-    """In its unit; "≥9.407" where the tester was the limit."""
-    return _value(change, change.before, at_least=change.at_least_before)
+def before(change: Change, by: Written) -> str:
+    """So written, without the unit; "≥9.407" where the tester was the limit."""
+    return _value(by, change.before, at_least=change.at_least_before)
 
 
-def after(change: Change) -> str:
+def after(change: Change, by: Written) -> str:
     """Likewise."""
-    return _value(change, change.after, at_least=change.at_least_after)
+    return _value(by, change.after, at_least=change.at_least_after)
 
 
-def _value(change: Change, of: float | None, *, at_least: bool) -> str:
+def _value(by: Written, of: float | None, *, at_least: bool) -> str:
     bound = at_least and of is not None
-    return (rates.SIGNS[">="] if bound else "") + UNITS[change.unit].write(of)
+    return (rates.SIGNS[">="] if bound else "") + by.write(of)
 
 
 def effect(change: Change) -> str:

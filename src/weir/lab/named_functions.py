@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,8 +14,6 @@ from weir.technology import TECHNOLOGIES
 
 EXAMPLE = "functions joined by commas: nat,l3fwd"
 NAME_LONGEST = 32
-_NUMBER = re.compile(r"-?[0-9]{1,20}")
-"""As many digits as 64 bits need."""
 _QUICK: dict[str, Any] = {
     "traffic": {"frames": [64]},
     "measure": {
@@ -109,14 +106,10 @@ def _named(text: str, whole: str) -> NamedFunction:
 
 
 def _typed(function: str, option: NfOption, text: str, whole: str) -> Scalar:
-    value: Scalar = text
-    if option.type == "bool" and text in ("true", "false"):
-        value = text == "true"
-    elif option.type == "int" and _NUMBER.fullmatch(text):
-        value = int(text)
-    if not option.accepts(value):
-        raise _refused(whole, f"option {option.name} of {function} is {text!r}", option.expected())
-    return value
+    try:
+        return option.typed(text)
+    except ValueError as error:
+        raise _refused(whole, f"option {option.name} of {function} is {text!r}", str(error)) from None
 
 
 def _refused(whole: str, message: str, expected: str, meant: str | None = None) -> LabFileError:

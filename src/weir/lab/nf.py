@@ -17,6 +17,8 @@ Scalar = str | int | float | bool
 _MAC = re.compile(r"[0-9a-fA-F]{2}(:[0-9a-fA-F]{2}){5}")
 
 
+_WHOLE = re.compile(r"-?[0-9]{1,20}")
+"""As many digits as 64 bits need."""
 _TEXT_BYTES = 16383  # WEIR_OPTION_TEXT_BYTES, less its end
 
 
@@ -63,6 +65,17 @@ class NfOption(_Described):
         if self.min is not None:
             return f"{kind}{unit}, at least {self.min:.12g}"
         return kind + unit + (f", at most {self.max:.12g}" if self.max is not None else "")
+
+    def typed(self, text: str) -> Scalar:
+        """What a text stands for. ValueError says what was expected."""
+        value: Scalar = text
+        if self.type == "bool" and text in ("true", "false"):
+            value = text == "true"
+        elif self.type == "int" and _WHOLE.fullmatch(text):
+            value = int(text)
+        if not self.accepts(value):
+            raise ValueError(self.expected())
+        return value
 
     def accepts(self, value: Scalar) -> bool:
         """Whether weir-dp would take this value."""

@@ -326,6 +326,18 @@ def lab_keys(topology: Topology, lab: Lab, areas: Sequence[AreaConfig]) -> dict[
     return found
 
 
+def area_of(node: str, stage: str, areas: Sequence[AreaConfig]) -> str:
+    """Where the stage of a node is: a dispatcher stands for all its workers."""
+    own = [one for one in areas if one.name.partition(".")[0] == node]
+    dispatcher = next((one.name for one in own if isinstance(one, DispatcherArea)), None)
+    return dispatcher or next(
+        one.name
+        for one in own
+        if isinstance(one, ChainArea)
+        and any(stage in (at.name, at.nf) for path in one.paths for at in path.stages)
+    )
+
+
 def stage_names(nfs: Iterable[str]) -> Iterator[str]:
     """As the functions of one chain are called; a second one of its kind has its number."""
     counts: dict[str, int] = {}

@@ -14,7 +14,7 @@ from weir.base.step import Step
 from weir.base.topology import Topology
 from weir.lab.function import N4Options
 from weir.lab.lab import Lab
-from weir.plan.architecture import function_areas, lab_keys, stage_names
+from weir.plan.architecture import area_of, function_areas, lab_keys, stage_names
 from weir.plan.data_plane import weir_dp_step
 from weir.plan.memory import mbufs, memory_mb, queue_size
 from weir.plan.spanning import tested_here
@@ -23,9 +23,7 @@ from weir.plan.topology import NETNS_DIRECTORY, PlanError, next_hop
 from weir.plan.tuning import deployment_steps, hugepages
 from weir.protocol.configuration import (
     AreaConfig,
-    ChainArea,
     Configure,
-    DispatcherArea,
     NativePortKind,
     PortConfig,
     TesterArea,
@@ -183,7 +181,7 @@ def _listening(topology: Topology, lab: Lab, areas: Sequence[AreaConfig]) -> tup
     """In the order of the chain; none of a chain that is not of the lab."""
     chain = next((one.functions for one in lab.chains() if one.name == topology.chain), ())
     return tuple(
-        Listening(name, _area_of(node.name, stage, areas), stage, address, lab.functions[name].n4_options())
+        Listening(name, area_of(node.name, stage, areas), stage, address, lab.functions[name].n4_options())
         for node, name in zip(topology.functions(), chain, strict=False)
         if node.in_weir_dp and node in topology.here()
         for stage, address in _by_n4(lab, name)
@@ -195,18 +193,6 @@ def _by_n4(lab: Lab, name: str) -> Iterator[tuple[str, str]]:
         names = [*stage_names(one.nf for one in lab.functions[name].nfs())]
         for index, address in lab.functions[name].by_n4().items():
             yield names[index], address
-
-
-def _area_of(node: str, stage: str, areas: Sequence[AreaConfig]) -> str:
-    """Where the stage is: a dispatcher stands for all its workers."""
-    own = [one for one in areas if one.name.partition(".")[0] == node]
-    dispatcher = next((one.name for one in own if isinstance(one, DispatcherArea)), None)
-    return dispatcher or next(
-        one.name
-        for one in own
-        if isinstance(one, ChainArea)
-        and any(stage in (at.name, at.nf) for path in one.paths for at in path.stages)
-    )
 
 
 def _opening_order(topology: Topology) -> list[Port]:

@@ -53,7 +53,7 @@ def build_topology(lab: Lab, technology: str, chain: Chain, deployment: str) -> 
     for index, name in enumerate(chain.functions):
         function, host = lab.functions[name], hosts[index]
         own = function.cores or _share(function_cores, hosts[:index].count(host), hosts.count(host))
-        functions.append(_function(function, index, own, host))
+        functions.append(_function(name, function, index, own, host))
     tester_host = lab.hosts.tester if lab.hosts is not None else ""
     tester = Node(name=_TESTER, role="tester", cores=tester_cores, host=tester_host)
     ends: list[tuple[Node, Node]] = list(zip([tester, *functions], [*functions, tester], strict=True))
@@ -108,7 +108,7 @@ def _share(cores: tuple[int, ...], index: int, count: int) -> tuple[int, ...]:
     return cores[first : max(end, first + 1)]
 
 
-def _function(function: FunctionOptions, index: int, cores: tuple[int, ...], host: str) -> Node:
+def _function(name: str, function: FunctionOptions, index: int, cores: tuple[int, ...], host: str) -> Node:
     nfs = function.nfs()
     machine, kernel, program = _machine(function), _kernel(function), _program(function)
     architecture = function.architecture
@@ -117,6 +117,7 @@ def _function(function: FunctionOptions, index: int, cores: tuple[int, ...], hos
     return Node(
         name=f"f{index + 1}",
         role="function",
+        function=name,
         host=host,
         nf=_title(function, machine, kernel, program),
         options=nfs[0].options if len(nfs) == 1 else {},

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 
 from weir.base.record import first_fault
 from weir.base.si import MS_PER_S
-from weir.protocol.configuration import Announce, Configure, NfListen, NfReportAsked, Request
+from weir.protocol.configuration import Announce, Configure, NfCommand, NfListen, NfReportAsked, Request
 from weir.protocol.errors import DataPlaneError, DataPlaneGoneError, DataPlaneTimeoutError, refusing
 from weir.protocol.ledger import Configured, ConfiguredPort, Hello, Ledger, NfReport, Reply
 from weir.protocol.traffic import (
@@ -180,6 +180,13 @@ class DataPlaneClient:
         """What a function counts by itself: its figures, and at most `limit` of its counters."""
         asked = NfReportAsked(area=area, stage=stage, limit=limit)
         return self.ask("nf.report", NfReport, asked)
+
+    def command(
+        self, area: str, stage: str, command: str, args: Mapping[str, str | int | bool] | None = None
+    ) -> None:
+        """Changes a function while packets flow: of a dispatcher's area all its workers, or none."""
+        asked = NfCommand(area=area, stage=stage, command=command, args=dict(args or {}))
+        self.call("nf.command", asked.arguments(), timeout_s=max(self._timeout_s, CONFIGURE_TIMEOUT_S))
 
     def listen(self, area: str, stage: str, netns: str | None = None) -> None:
         """Others control a function from now on, until `reset`; `netns`: path of the network namespace in

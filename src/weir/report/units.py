@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 
+from weir.base.packet_rate import unit_of
 from weir.report import numbers
 from weir.results.figures import Unit
 
@@ -26,8 +28,7 @@ def _whole(value: float | None) -> str:
     return numbers.NONE if value is None else f"{value:,.0f}"
 
 
-UNITS: dict[Unit, Written] = {
-    "pps": Written("Mpps", numbers.mpps, 1e-6),
+_FIXED: dict[Unit, Written] = {
     "us": Written("µs", numbers.in_us, 1.0),
     "per_s": Written("/s", _whole, 1.0),
     "connections": Written("connections", _whole, 1.0),
@@ -35,6 +36,15 @@ UNITS: dict[Unit, Written] = {
 }
 
 
+def written(unit: Unit, values: Iterable[float | None]) -> Written:
+    """How values that stand side by side are: packet rates in the unit that suits them all."""
+    if unit != "pps":
+        return _FIXED[unit]
+    rates = unit_of(values)
+    return Written(rates.label, partial(numbers.mpps, unit=rates), 1 / rates.pps)
+
+
 def said(unit: Unit, value: float | None) -> str:
     """ "9.213 Mpps"."""
-    return f"{UNITS[unit].write(value)} {UNITS[unit].label}"
+    by = written(unit, (value,))
+    return f"{by.write(value)} {by.label}"

@@ -141,7 +141,10 @@ def _runs(path: Path, run_bytes_max: int) -> Iterator[tuple[Result, list[str]]]:
         with path.open("rb") as file:
             packed = file.peek(len(GZIP)).startswith(GZIP)
             if not packed:
-                content = file.read(run_bytes_max + 1)
+                read = bytearray()
+                while len(read) <= run_bytes_max and (piece := file.read(PIECE_BYTES)):
+                    read += piece
+                content = bytes(read)
                 _within(len(content), run_bytes_max, path)
                 _json(content, f"{path}")
                 yield _result(content, f"{path}"), []

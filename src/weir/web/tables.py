@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from weir.report import rates
 from weir.report.summary import sizes
-from weir.report.units import UNITS
+from weir.report.units import Written, written
 from weir.results.figures import LESS_IS_BETTER
 from weir.results.trend import Series
 from weir.web.histories import History
@@ -47,19 +47,20 @@ class Table:
     chains: list[tuple[str, list[Row]]]
 
 
-def value(series: Series, of: float) -> str:
-    """In its unit, without it."""
-    return UNITS[series.unit].write(of)
+def steps(series: Series) -> Written:
+    """How the levels before and after its newest change are written."""
+    newest = series.changes[-1:]
+    return written(series.unit, (level for one in newest for level in (one.before, one.after)))
 
 
-def cell(of: History) -> Cell:
-    """What a history says in a table."""
+def cell(of: History, by: Written) -> Cell:
+    """What a history says in a table whose values are so written."""
     series = of.series
     last = series.changes[-1] if series.changes else None
     arrow = "" if last is None else "▲" if last.change > 0 else "▼"
     newest = of.points[-1]
     return Cell(
-        value=(rates.SIGNS[">="] if newest.tester_bound else "") + value(series, series.latest),
+        value=(rates.SIGNS[">="] if newest.tester_bound else "") + by.write(series.latest),
         flags="T" * newest.tester_bound + "D" * newest.disturbed + "S" * newest.worse_state,
         spark=sparkline([point.value for point in of.points if point.comparable]),
         change="" if last is None else f"{arrow} {last.change:+.1%}",
@@ -78,16 +79,17 @@ def tables(
         some = [one for one in chosen if one.series.what == goal]
         frames = sorted({one.series.frame for one in some} | {case[2] for case in cases}, key=_by_size)
         hosts = {one.series.host for one in chosen}
+        by = written(some[0].series.unit, (one.series.latest for one in some))
         chains: dict[str, list[History]] = {case[0]: [] for case in cases}
         for one in some:
             host = f" on {one.series.host}" if len(hosts) > 1 else ""
             chains.setdefault(one.series.chain + host, []).append(one)
         yield Table(
             what=goal,
-            unit=UNITS[some[0].series.unit].label,
+            unit=by.label,
             head=[sizes(frame) for frame in frames],
             chains=[
-                (chain, _rows(those, frames, [case[1] for case in cases if case[0] == chain]))
+                (chain, _rows(those, frames, by, [case[1] for case in cases if case[0] == chain]))
                 for chain, those in chains.items()
             ],
         )
@@ -98,9 +100,9 @@ def _by_size(frame: str) -> tuple[int, str]:
     return (int(frame), "") if frame.isdecimal() else (1 << 16, frame)
 
 
-def _rows(of: Sequence[History], frames: Sequence[str], measured: Sequence[str]) -> list[Row]:
+def _rows(of: Sequence[History], frames: Sequence[str], by: Written, measured: Sequence[str]) -> list[Row]:
     ways = dict.fromkeys([*measured, *(one.series.way for one in of)])
-    at = {(one.series.way, one.series.frame): cell(one) for one in of}
+    at = {(one.series.way, one.series.frame): cell(one, by) for one in of}
     return [(way, [at.get((way, frame)) for frame in frames]) for way in ways]
 
 

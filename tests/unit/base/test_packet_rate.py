@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from weir.base import packet_rate
-from weir.base.packet_rate import KPPS, MPPS, significant
+from weir.base.packet_rate import KPPS, MPPS, PPS, significant
 
 
 def test_rates_below_a_tenth_of_a_million_are_said_in_thousands() -> None:
@@ -19,6 +19,19 @@ def test_rates_side_by_side_have_the_unit_of_the_largest() -> None:
     assert packet_rate.unit_of([2_130.0, 0.0, None]) is KPPS
     assert packet_rate.unit_of([2_130.0, 2_000_000.0]) is MPPS
     assert packet_rate.unit_of([]) is MPPS
+
+
+def test_rates_side_by_side_have_a_unit_that_leaves_the_smallest_three_digits() -> None:
+    assert packet_rate.unit_of([9_213_400.0, 1_000.0]) is MPPS
+    assert packet_rate.unit_of([9_213_400.0, 999.0]) is KPPS
+    assert packet_rate.unit_of([40.0, 9_213_400.0, 0.4]) is PPS
+    assert [KPPS.text(pps) for pps in (9_213_400.0, 999.0, 40.0, 1.0)] == [
+        "9213",
+        "0.999",
+        "0.0400",
+        "0.00100",
+    ]
+    assert packet_rate.said(0.4) == "0.400 pps"
 
 
 def test_small_values_keep_three_significant_digits() -> None:

@@ -43,6 +43,34 @@ def test_the_table_has_both_sides_the_change_its_interval_and_what_it_means(runs
     assert "before  before · quick run of switching" in said
 
 
+@pytest.fixture
+def slow(tmp_path: Path) -> tuple[str, str]:
+    """A function of some dozen packets a second beside one of millions."""
+    names = []
+    for name, times in (("before", 1.0), ("after", 0.8)):
+        of = {
+            way: found(pps * times, rounds=(pps * times, pps * times * 1.002, pps * times * 0.998))
+            for way, pps in (("direct", 2e6), ("ovs", 50.0))
+        }
+        path = tmp_path / f"{name}.json"
+        path.write_text(a_run(name, {**of}).model_dump_json())
+        names.append(str(path))
+    return names[0], names[1]
+
+
+@pytest.mark.parametrize("sides", [2, 3])
+def test_the_unit_of_a_table_leaves_a_slow_function_three_digits(
+    slow: tuple[str, str], sides: int, tmp_path: Path
+) -> None:
+    third = tmp_path / "third.json"
+    third.write_text(Path(slow[1]).read_text().replace('"id":"after"', '"id":"third"'))
+    code, said, _ = weir(*slow, *([str(third)] if sides == 3 else []))
+    assert code == 0
+    assert "PVP, kpps" in said
+    words = said.split()
+    assert {"2000", "1600", "0.0500", "0.0400"} <= set(words)
+
+
 def test_with_fail_a_change_for_the_worse_is_exit_code_1_and_named(runs: tuple[str, str]) -> None:
     code, _, complaint = weir(*runs, "--fail")
     assert code == 1

@@ -97,6 +97,34 @@ def test_destroy_takes_the_only_deployment_of_a_lab_by_its_name_or_its_file(
     assert (one.destroyed, other.destroyed) == (True, False)
 
 
+@pytest.mark.parametrize("there", ["another lab", "no lab"])
+@pytest.mark.parametrize("command", ["inspect", "destroy"])
+def test_a_labs_name_is_one_also_where_a_directory_is_called_so(
+    command: str, there: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("small").mkdir()
+    if there == "another lab":
+        Path("small", "lab.yml").write_text("weir: 1\nname: large\nchain: PVP\ntechnology: [direct]\n")
+    one = FakeDeployment(FIRST)
+    deployed(monkeypatch, one)
+    done = runner.invoke(app, [command, "small"])
+    assert (done.exit_code, one.destroyed) == (0, command == "destroy")
+    assert done.stdout.startswith(FIRST)
+
+
+def test_the_lab_in_a_directory_is_meant_before_one_that_is_called_as_the_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("small").mkdir()
+    Path("small", "lab.yml").write_text("weir: 1\nname: other\nchain: PVP\ntechnology: [direct]\n")
+    one, other = FakeDeployment(FIRST), FakeDeployment("other-00000003")
+    deployed(monkeypatch, one, other)
+    assert runner.invoke(app, ["destroy", "small"]).exit_code == 0
+    assert (one.destroyed, other.destroyed) == (False, True)
+
+
 def test_the_lab_of_several_deployments_is_no_name_of_one(two: list[FakeDeployment]) -> None:
     done = runner.invoke(app, ["destroy", "small"])
     assert done.exit_code == 2

@@ -106,6 +106,25 @@ def test_what_it_cannot_mean_it_refuses_with_what_to_do(
     assert "no host 'middle'" in refused(FIRST, "middle")
 
 
+def test_a_deployment_is_named_by_its_lab_also_where_a_directory_is_called_so(
+    tmp_path: Path, ran: Ran, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    deployed(monkeypatch, with_hosts(FIRST))
+    assert runner.invoke(app, ["exec", "small", "left", "--", "true"]).exit_code == 0
+    Path("small").mkdir()
+    assert runner.invoke(app, ["exec", "small", "left", "--", "true"]).exit_code == 0
+    assert ran == [(FIRST, "left", ["true"])] * 2
+
+
+def test_a_lab_of_which_another_version_has_a_deployment_is_told_so(
+    ran: Ran, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deployed(monkeypatch, FakeDeployment(FIRST, readable=False))
+    done = runner.invoke(app, ["exec", "small", "left", "--", "true"])
+    assert (done.exit_code, done.stderr, ran) == (3, "weir: another version\n", [])
+
+
 def test_it_needs_root(ran: Ran, monkeypatch: pytest.MonkeyPatch) -> None:
     deployed(monkeypatch, with_hosts(FIRST))
     monkeypatch.setattr(os, "geteuid", lambda: 1000)

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import typer.main
 
+from weir.cli import exits
 from weir.cli.main import app
 
 
@@ -22,6 +23,8 @@ def commands(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[
         yield from commands(below, (*words, name))
 
 
+MORE_THAN_ANY = 1 << 70
+"""Than a number that a store, a timer or a file takes."""
 EVERY = [(words, one) for words, one in commands(typer.main.get_command(app)) if not one.hidden]
 
 
@@ -43,6 +46,32 @@ def test_a_flag_has_the_same_letter_in_every_command_and_a_letter_means_one_flag
     assert {letter: of for letter, of in flags.items() if letter and len(of) > 1} == {}
     assert letters["--technology"] == {"-t"}
     assert letters["--chain"] == {"-c"}
+
+
+def numbers() -> Iterator[tuple[tuple[str, ...], str, float | None]]:
+    """Command, flag, and the greatest value of each option that takes a number."""
+    for words, command in EVERY:
+        for option in command.params:
+            if option.param_type_name == "option" and option.type_descriptor.annotation in (int, float):
+                yield words, option.opts[0], option.max
+
+
+@pytest.mark.parametrize(
+    ("words", "flag", "most"),
+    list(numbers()),
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else str(value),
+)
+def test_a_number_above_an_options_greatest_is_refused_as_wrong_usage(
+    words: tuple[str, ...], flag: str, most: float | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert most is not None
+    for given in (most + 1, MORE_THAN_ANY):
+        with pytest.raises(SystemExit) as ended:
+            app([*words, flag, str(given)], prog_name="weir")
+        assert ended.value.code == exits.USAGE
+        said = capsys.readouterr().err.splitlines()[-1]
+        assert said.startswith(f"Error: Invalid value for '{flag}'")
+        assert type(most)(said.rpartition(" ")[2]) == most
 
 
 @pytest.mark.parametrize("words", [words for words, _ in EVERY], ids=lambda words: " ".join(("weir", *words)))

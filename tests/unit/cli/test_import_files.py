@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import gzip
 import json
+import tracemalloc
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,12 @@ import pytest
 from sqlalchemy.orm import Session
 
 from weir.cli import exits
+from weir.cli.export import FILE_MIB
 from weir.cli.main import app
 from weir.results.result import Result
 from weir.store import listing
 from weir.store.connection import StoreError
-from weir.store.exchange import ImportFileError, read_import
+from weir.store.exchange import ALL_BYTES_MAX, RUN_BYTES_MAX, ImportFileError, read_import
 from weir.store.rows import add_run
 from weir.store.store import Store
 
@@ -180,6 +182,23 @@ def test_an_import_that_is_interrupted_says_how_many_runs_got_in(
     done = runner.invoke(app, ["import", str(whole), "--store", place])
     assert (done.exit_code, done.stderr) == (exits.INTERRUPTED, f"weir: interrupted: {said}\n")
     assert sorted(listed(store=place)) == added
+
+
+def test_a_result_takes_the_memory_of_its_file_however_large_it_might_be(tmp_path: Path) -> None:
+    plain = tmp_path / "result.json"
+    plain.write_text(json.dumps(fine()))
+    with Store(tmp_path / "results.db") as store:
+        tracemalloc.start()
+        try:
+            read_import(store, plain, run_bytes_max=FILE_MIB << 20)
+            _, most_bytes = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    assert most_bytes < RUN_BYTES_MAX
+
+
+def test_a_run_may_be_allowed_to_be_as_large_as_a_whole_export() -> None:
+    assert FILE_MIB << 20 == ALL_BYTES_MAX
 
 
 def test_what_was_made_to_grow_is_refused_before_it_has(tmp_path: Path) -> None:

@@ -142,8 +142,10 @@ def test_a_rate_that_the_tester_limits_is_a_bound_and_tells_one_way_only() -> No
     assert (pair(True, False, 0.5e6).bound, pair(True, False, 0.5e6).outcome) == ("<=", "worse")
     both = pair(True, True, 1e6)
     assert both.why == "the tester was the limit both times"
-    assert (text.before(both), text.after(both)) == ("≥1.000", "≥1.000")
-    assert (text.before(pair(False, True, 2e6)), text.after(pair(False, True, 2e6))) == ("1.000", "≥2.000")
+    by = text.unit_for([both])
+    assert (text.before(both, by), text.after(both, by)) == ("≥1.000", "≥1.000")
+    one = pair(False, True, 2e6)
+    assert (text.before(one, by), text.after(one, by)) == ("1.000", "≥2.000")
 
 
 def test_out_of_time_irregular_and_missing_ones_are_named_with_their_reason() -> None:

@@ -26,6 +26,7 @@ from weir.cli.labfile import (
     require_possible,
 )
 from weir.cli.model import ModelFile, load_model, require_technology
+from weir.cli.quantities import SEED_MOST
 
 if TYPE_CHECKING:
     from weir.lab import Lab
@@ -145,6 +146,7 @@ def validate(
         typer.Option(
             "--seed",
             min=0,
+            max=SEED_MOST,
             help="With --random: those of that seed again. Absent: from the system's entropy.",
         ),
     ] = None,

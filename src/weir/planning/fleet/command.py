@@ -16,6 +16,7 @@ import typer
 from weir.cli.exits import FAILED, INTERRUPTED, reporting
 from weir.cli.help import Command, Group
 from weir.cli.model import AsJson
+from weir.cli.quantities import SEED_MOST
 
 if TYPE_CHECKING:
     from weir.planning.fleet.search import Standing
@@ -47,7 +48,7 @@ def plan(
         float,
         typer.Option("--gap", min=0, max=1, metavar="SHARE", help="The search ends when this is proved."),
     ] = 0.01,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the search.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, max=SEED_MOST, help="Of the search.")] = 0,
     out: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Write the placement there, as with --json."),

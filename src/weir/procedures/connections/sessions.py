@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 
 from weir.lab.nf import network_functions
 from weir.protocol.client import DataPlaneClient
-from weir.protocol.configuration import NfCommand
 from weir.protocol.errors import DataPlaneTimeoutError
 
 FLUSH = "flush"
@@ -34,7 +33,7 @@ class Sessions:
         self._outside()
         asked = [place for place in self._places() if self._remembered(*place)]
         for area, stage in asked:
-            self._client.call("nf.command", NfCommand(area=area, stage=stage, command=FLUSH).arguments())
+            self._client.command(area, stage, FLUSH)
         deadline = time.monotonic() + WITHIN_S
         while left := next((place for place in asked if self._remembered(*place)), None):
             if time.monotonic() > deadline:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from weir.results.lean import LeanResult
 
 FLOWS = 1000
+CPU_MOST = 4095
+"""As weir-dp numbers them."""
+RATE_MOST_PPS = 1e12
 
 
 def lean(
@@ -73,7 +76,9 @@ def lean(
     cur: Annotated[
         float, typer.Option("--cur", min=0.01, max=1, help="Predict for that share of the core's time.")
     ] = 1.0,
-    cpu: Annotated[int | None, typer.Option("--cpu", help="CPU that measures; absent: the last.")] = None,
+    cpu: Annotated[
+        int | None, typer.Option("--cpu", min=0, max=CPU_MOST, help="CPU that measures; absent: the last.")
+    ] = None,
     launches: Annotated[
         int,
         typer.Option(
@@ -110,7 +115,10 @@ def lean(
     reference_pps: Annotated[
         float | None,
         typer.Option(
-            "--reference-pps", help="With --speedup: one core without parallel overhead, as predicted."
+            "--reference-pps",
+            min=1,
+            max=RATE_MOST_PPS,
+            help="With --speedup: one core without parallel overhead, as predicted.",
         ),
     ] = None,
 ) -> None:

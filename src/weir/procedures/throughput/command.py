@@ -27,7 +27,7 @@ from weir.cli.labfile import (
     ways_here,
 )
 from weir.cli.measured import Measured
-from weir.cli.quantities import seconds
+from weir.cli.quantities import SEED_MOST, seconds
 from weir.cli.stored import (
     GO_ON,
     JsonResult,
@@ -95,7 +95,7 @@ def run(
     shuffle_seed: Annotated[
         int | None,
         typer.Option(
-            min=0, max=2**63 - 1, metavar="SEED", help="Shuffle as that seed does; absent: one is drawn."
+            min=0, max=SEED_MOST, metavar="SEED", help="Shuffle as that seed does; absent: one is drawn."
         ),
     ] = None,
     budget: Annotated[

@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 
 from weir.comparison import compare_several, several_text, text
 from weir.lab.frames import frame_label
-from weir.report.units import UNITS
+from weir.report.units import Written
 from weir.results.comparison import Change, ComparedRun, Comparison
 from weir.results.result import Result
 from weir.store.database import UnknownRunError
@@ -144,24 +144,25 @@ def _groups(found: Sequence[Comparison], smallest: float, *, changed: bool) -> l
     for chain, unit in dict.fromkeys((one.chain, one.any.unit) for one in factors):
         some = [one for one in factors if (one.chain, one.any.unit) == (chain, unit)]
         far = reach([change for one in some for _, change in one.changes], smallest)
-        rows = [_row(one, smallest, far) for one in some]
-        groups.append(Group(f"{chain}, {UNITS[unit].label}", _scale(far), rows))
+        by = several_text.unit_for(some)
+        rows = [_row(one, by, smallest, far) for one in some]
+        groups.append(Group(f"{chain}, {by.label}", _scale(far), rows))
     return groups
 
 
-def _row(of: several_text.Factor, smallest: float, far: float) -> Row:
+def _row(of: several_text.Factor, by: Written, smallest: float, far: float) -> Row:
     lines = [
         Line(
             letter,
             change,
-            text.after(change),
+            text.after(change, by),
             text.effect(change),
             text.interval(change),
             forest(change, smallest, far),
         )
         for letter, change in of.changes
     ]
-    base = text.before(of.any)
+    base = text.before(of.any, by)
     return Row(of.way, frame_label(of.frame), of.what, base, of.any.samples_before, lines)
 
 

@@ -16,7 +16,7 @@ from weir.comparison.lab_keys import named
 from weir.comparison.trend_text import name as figure_name
 from weir.report.page.markup import raw
 from weir.report.summary import sizes
-from weir.report.units import UNITS
+from weir.report.units import written
 from weir.store import listing
 from weir.store.listing import LabSummary
 from weir.store.selection import Selection
@@ -79,8 +79,7 @@ def _fields(
         "charts": _data([chart(one) for one in drawn]),
         "name_of": figure_name,
         "keys_of": named,
-        "value_of": tables.value,
-        "unit_of": lambda one: UNITS[one.series.unit].label,
+        "steps_of": tables.steps,
         "everything": links.lab(lab.name, **{k: v for k, v in wanted.items() if v}, all="1"),
     }
 
@@ -105,16 +104,16 @@ def _values(found: Sequence[History], factor: str) -> list[tuple[str, str]]:
 def chart(of: History) -> dict[str, Any]:
     """What the page's script draws of."""
     series = of.series
-    scale = UNITS[series.unit].scale
+    by = written(series.unit, (point.value for point in of.points))
     bands = None
     if series.band_low is not None and series.band_high is not None:
         bands = [series.band_low / series.level, series.band_high / series.level]
     worse = {change.run: change.outcome for change in series.changes}
     return {
         "title": figure_name(series),
-        "unit": UNITS[series.unit].label,
+        "unit": by.label,
         "band": bands,
-        "points": list(_points(of, scale, worse)),
+        "points": list(_points(of, by.scale, worse)),
     }
 
 

@@ -54,7 +54,7 @@ const doubtful = (trial) => trial.slower_times !== null ||
   (trial.counted !== null && trial.counted.seconds < trial.duration_s / 2);
 
 // The unit in which the page's rates are is said where each plot goes: data-unit.
-const PER_PPS = { Mpps: 1e-6, kpps: 1e-3 };
+const PER_PPS = { Mpps: 1e-6, kpps: 1e-3, pps: 1 };
 
 // Valid trials of the curve as points, by what counts. Latency is that of the slower direction.
 function curvePoints(one, scale) {
