@@ -84,8 +84,8 @@ def _summary(lab: Lab, compared: Sequence[Way]) -> list[str]:
 
 
 def _left_out(compared: Sequence[Way]) -> list[str]:
-    """What `weir run` would leave out on this machine for want of something besides cores, which have lines of
-    their own; nothing for whoever could not run it, and may not look."""
+    """What `weir run` would leave out on this machine for want of something besides cores, which have lines
+    of their own; nothing for whoever could not run it, and may not look."""
     from weir import fabric
     from weir.base.error import FabricError
 

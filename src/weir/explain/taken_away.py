@@ -91,8 +91,8 @@ def away_s(trial: Trial, core: int) -> float:
 
 
 def _stalled_s(trial: Trial, core: int) -> float:
-    """Stalls are counted until the last packet has come, which may be long after the last was sent: where it is
-    known when, those in the trial's own time."""
+    """Stalls are counted until the last packet has come, which may be long after the last was sent: where it
+    is known when, those in the trial's own time."""
     stalls = [stall for stall in trial.stalls if stall.core == core]
     stalled_us = sum(stall.host_us for stall in stalls)
     if trial.counted is not None and sum(stall.count for stall in stalls) <= GAPS_KEPT:

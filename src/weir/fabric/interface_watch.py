@@ -46,14 +46,14 @@ class InterfaceWatch:
         self._measured: dict[tuple[str, str], _State] | None = None
 
     def begin(self) -> None:
-        """A trial begins. What a program made of its interfaces before the first is how the chain is measured:
-        what changes from then on is told."""
+        """A trial begins. What a program made of its interfaces before the first is how the chain is
+        measured: what changes from then on is told."""
         if self._measured is None:
             self._measured = self._now()
 
     def altered(self) -> list[str]:
-        """What is not as it was when the first trial began, and what is gone or down that was not when this was
-        made: a sentence's part each."""
+        """What is not as it was when the first trial began, and what is gone or down that was not when this
+        was made: a sentence's part each."""
         found = []
         now, measured = self._now(), self._measured or self._built
         for place, built in self._built.items():

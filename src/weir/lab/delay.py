@@ -53,8 +53,8 @@ def load_of(text: str) -> Load:
 
 
 def rate_text(load: Load) -> str:
-    """A rate with the largest unit that leaves 1 or more before the point: one spelling of "1000kpps", "1 Mpps"
-    and "1.0Mpps". ValueError for a share."""
+    """A rate with the largest unit that leaves 1 or more before the point: one spelling of "1000kpps",
+    "1 Mpps" and "1.0Mpps". ValueError for a share."""
     value, unit = (load.pps, "pps") if load.pps is not None else (load.bps, "bit/s")
     if value is None:
         raise ValueError(f"{load.text} is no rate")

@@ -73,8 +73,8 @@ def backlog_packets(result: TrafficResult, duration_s: float, least_ms: float) -
 
 
 def queued_share(growth: float, duration: float) -> float:
-    """Of the time in which packets were sent, its end: what was sent then is still in a queue when it is over, if
-    the last packet had to wait `growth` longer than the first. Both in the same unit."""
+    """Of the time in which packets were sent, its end: what was sent then is still in a queue when it is
+    over, if the last packet had to wait `growth` longer than the first. Both in the same unit."""
     return growth / (duration + growth) if growth > 0 else 0.0
 
 

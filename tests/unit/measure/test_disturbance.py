@@ -127,7 +127,7 @@ def test_what_a_late_tester_adds_to_the_delay_is_no_backlog_of_the_system() -> N
 
 @pytest.mark.parametrize("times", [1.5, 2.0, 3.0, 8.0])
 def test_of_a_load_that_is_some_times_too_much_that_part_was_not_carried(times: float) -> None:
-    """What waits until nobody waits for it any more is lost; of what comes before that, some came too late."""
+    """What waits until nobody waits for it any more is lost; of what comes before, some came too late."""
     ramp = {at: 100 + 1000 * (times - 1) * at for at in range(COUNT)}
     assert evidence(run({}, ramp), [], LEAST_MS).backlog == pytest.approx(
         1000 * COUNT * (1 - 1 / times), rel=0.01
