@@ -128,7 +128,7 @@ class Trial(Record):
 
     purpose: Purpose
     intended_load_pps: float
-    """Both directions together; for calibration what was reached."""
+    """Both directions together; of a trial as fast as the tester can what was reached."""
     intended_duration_s: float
     duration_s: float
     """Time that sending took."""
