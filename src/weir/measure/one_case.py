@@ -107,6 +107,8 @@ class OnChain:
     """What tells of disturbances."""
     resets: Sequence[Reset] = ()
     """What can be reset while traffic runs."""
+    unready: Sequence[str] = ()
+    """Functions of which nobody knows that they forward."""
     failed: Callable[[Exception], None] = lambda _error: None
     """Called with what ended a case, before that is written down: it may learn more."""
 
@@ -161,7 +163,7 @@ class OneCase(ABC):
             return None
         decided = sum(drop.packets for drop in probe.drops if drop.decided_by is not None)
         if probe.silent or decided > DECIDED_SHARE * probe.offered:
-            self.problem = nothing_comes(self.runner, most_pps)
+            self.problem = nothing_comes(self.runner, most_pps, self.chain.unready)
             if self.problem is not None:
                 return None
         return probe
@@ -176,9 +178,12 @@ class OneCase(ABC):
         self.chain.on_event(PhaseStarted(self.traffic.frame, phase, step, steps))
 
 
-def nothing_comes(runner: TrialRunner, most_pps: float | None = None) -> str | None:
-    """A sentence, if nothing of a direction comes through however light the load; None: some does.
-    `most_pps`: of all directions together, sent for as long as it takes; None: no limit.
+def nothing_comes(
+    runner: TrialRunner, most_pps: float | None = None, unready: Sequence[str] = ()
+) -> str | None:
+    """A sentence, if nothing of a direction comes through however light the load; None: some does, be it late
+    or of an earlier trial. `most_pps`: of all directions together, sent for as long as it takes; None: no
+    limit. `unready`: functions of which nobody knows that they forward.
 
     PortGoneError of a port that disappears.
     """
@@ -186,7 +191,7 @@ def nothing_comes(runner: TrialRunner, most_pps: float | None = None) -> str | N
     load_pps = LIGHT_PPS * len(traffic.streams)
     load_pps = load_pps if most_pps is None else min(load_pps, most_pps)
     light = runner.valid("preflight", load_pps, max(LIGHT_S, traffic.lasts_s(PACKETS_LEAST, load_pps))).trial
-    return _sentence(light, runner.traffic) if light.silent else None
+    return _sentence(light, traffic, unready)
 
 
 def where_dropped(drops: Sequence[Drop]) -> str:
@@ -198,11 +203,14 @@ def where_dropped(drops: Sequence[Drop]) -> str:
     return named or "nobody counted where"
 
 
-def _sentence(light: Trial, traffic: Traffic) -> str:
-    """Of what, at which load, and where it went."""
-    silent = {one.stream: one for one in light.silent}
+def _sentence(light: Trial, traffic: Traffic, unready: Sequence[str] = ()) -> str | None:
+    """Of what, at which load, and where it went; None: some came."""
     busy = [area for area in light.areas if _all_the_time(area)]
     slow = max(busy, key=lambda area: area.packets, default=None)
+    never = [one for one in light.silent if slow is not None or not (one.too_late or one.from_earlier)]
+    if not never:
+        return None
+    silent = {one.stream: one for one in never}
     sent = [
         f"{silent[one.id].offered} packets {one.template.src_ip} → {one.template.dst_ip} {one.template.l4} "
         f"({silent[one.id].direction})"
@@ -217,7 +225,12 @@ def _sentence(light: Trial, traffic: Traffic) -> str:
             f"Even a light load is too much: {none} in time. {slow.name} was busy all the time, with "
             f"{counted(slow.packets, 'packet')}, {each}."
         )
-    return f"Nothing comes through: {none}. Dropped: {where_dropped(light.drops)}."
+    said = f"Nothing comes through: {none}. Dropped: {where_dropped(light.drops)}."
+    if not unready or any(drop.decided_by is not None for drop in light.drops):
+        return said
+    which = unready[0] if len(unready) == 1 else f"one of {', '.join(unready)}"
+    option = "`program: {ready_packets: true}`"
+    return f"{said} If {which} forwards only some time after it is ready, say {option}."
 
 
 def _all_the_time(area: AreaLoad) -> bool:

@@ -223,6 +223,7 @@ class SoakCampaign:
                     on_event,
                     {case.frame: case.ceiling} if case.ceiling else {},
                     watched=on.watched(),
+                    unready=on.topology.unready(),
                 ),
             )
         )

@@ -161,7 +161,7 @@ def warm_up(on: RunningChain, frame: str, soak: Soak) -> str | None:
     on.tester().configure_traffic(runner.traffic.config)
     with suppress(PortGoneError):
         runner.run("calibration", load_pps, max(WARM_UP_S, runner.traffic.lasts_s(kept, load_pps)))
-        return nothing_comes(runner, load_pps)
+        return nothing_comes(runner, load_pps, on.topology.unready())
     return None
 
 

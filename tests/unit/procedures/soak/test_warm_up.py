@@ -27,6 +27,7 @@ def chain(dut: SimulatedDut) -> Any:
         counters=no_counters,
         traffic=lambda _frame: simulated_traffic(),
         lab=SimpleNamespace(measure=Measure()),
+        topology=SimpleNamespace(unready=lambda: ["f1"]),
         plan=SimpleNamespace(configure=SimpleNamespace(ports=ports)),
     )
 
@@ -50,3 +51,7 @@ def test_what_lets_nothing_through_is_found_at_no_more_than_that_load() -> None:
     said = warm_up(chain(dut), "64", new_soak(load_pps=400.0))
     assert said is not None
     assert "200 a second, none arrived" in said
+    silent = Misbehaviour(unaccounted_in=range(100), unaccounted=80)
+    said = warm_up(chain(Noting(STEADY, wrong=silent)), "64", new_soak(load_pps=400.0))
+    assert said is not None
+    assert "If f1 forwards only some time after it is ready" in said
