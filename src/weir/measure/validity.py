@@ -97,9 +97,10 @@ def faults(
     if earlier and (unbalanced or not was_empty or not is_empty):
         # Its packets came out in place of this one's: the account of neither can balance.
         found.append(Fault("held", f"{behind_earlier(earlier)}. {_SHORTER}"))
-    else:
-        found += [] if is_empty else [Fault("held", _HELD)]
-        found += [_unaccounted(counts)] if unbalanced else []
+    elif not is_empty:
+        found.append(Fault("held", _HELD))  # the account is not closed, and need not balance
+    elif unbalanced:
+        found.append(_unaccounted(counts))
     duplicates = sum(stream.duplicates for stream in result.streams)
     if duplicates:
         found.append(
