@@ -142,6 +142,13 @@ class Topology(FixedRecord):
         """Of those here, those that Linux or a program does in a namespace."""
         return tuple(node for node in self.here() if node.in_namespace)
 
+    def unready(self) -> list[str]:
+        """Functions that are programs of which nobody knows that they forward: packets are waited for through
+        the whole chain, if one of them says so."""
+        programs = [(node.name, node.program) for node in self.functions() if node.program is not None]
+        waited = any(program.ready_packets for _, program in programs)
+        return [] if waited else [name for name, _ in programs]
+
     def namespace_of(self, node: Node) -> str:
         """The network namespace of a function that has one of its own."""
         return namespace(token_of(self.deployment), node.name)

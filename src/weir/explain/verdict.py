@@ -38,6 +38,7 @@ from weir.explain.trial import (
 from weir.lab.frames import l1_bps
 from weir.results.explanation import Evidence, Limit
 from weir.results.result import Trial
+from weir.results.trial import behind_earlier
 
 COUNTED_SHARE = 0.01
 """A queue with less than this share of what was lost in queues does not overflow."""
@@ -55,6 +56,8 @@ def judge(one: Analysis) -> Verdict:
     trial = one.trial
     if one.silent is not None:
         return _too_slow(one, one.silent) or nothing_comes(one, one.silent)
+    if trial.from_earlier and not trial.valid:
+        return unknown(f"{behind_earlier(trial.from_earlier)}.")
     if not balanced(trial):
         return unknown(f"{_unbalanced(trial)}: its counters cannot be believed.")
     if lost_some(trial) and one.losses.decided > one.losses.overflowed:

@@ -109,10 +109,16 @@ class Measure(LabSection):
         "less than a tenth; too much loss there: irregular",
     )
     max_load_pps: Load | None = Field(
-        default=None, description="highest load tried; absent: what the tester itself can do"
+        default=None,
+        description="highest load tried, the warm-up's too, but for loads that are given; absent: what the "
+        "tester itself can do",
     )
     warm_up_s: Seconds = Field(
-        default=0.5, ge=0, le=3600, description="traffic before the first trial, not used"
+        default=0.5,
+        ge=0,
+        le=3600,
+        description="traffic before the first trial, not used: as fast as the tester can, or max_load_pps; "
+        "where nothing is searched for, the first of the loads",
     )
     repeats: int = Field(
         default=3, ge=1, le=100, description="searches for each frame: median, min and max are quoted"

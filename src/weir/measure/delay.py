@@ -25,6 +25,13 @@ def load_pps(load: Load, throughput: Iterable[Throughput], mean_frame_bytes: flo
     return None if found is None or load.share is None else found * load.share
 
 
+def given_pps(options: LatencyOptions | None, mean_frame_bytes: float) -> list[float]:
+    """Those of its loads that are rates, in the lab's order, in packets a second, all directions together."""
+    loads = options.all_loads if options is not None else []
+    known = (load_pps(load_of(text), (), mean_frame_bytes) for text in loads)
+    return [pps for pps in known if pps is not None]
+
+
 def delays(
     runner: TrialRunner,
     options: LatencyOptions,

@@ -29,8 +29,8 @@ def may_hold(counts: Balance) -> bool:
 
 
 def emptied(tester: Tester, sleep: Callable[[float], None], quiet_s: float) -> tuple[TrafficResult, bool]:
-    """The last trial once none of its packets has come for `quiet_s`, within limits; False if some still
-    came when that was given up. What else comes is nobody's loss, and not waited for."""
+    """The last trial once none of its packets, nor of an earlier one, has come for `quiet_s`, within limits;
+    False if some still came when that was given up. What else comes is nobody's loss, and not waited for."""
     shortest_s, longest_s = _LOOK_S
     look_s = min(max(quiet_s, shortest_s), longest_s)
     now = tester.again()
@@ -42,5 +42,22 @@ def emptied(tester: Tester, sleep: Callable[[float], None], quiet_s: float) -> t
     return now, False
 
 
+def with_later(result: TrafficResult, now: TrafficResult) -> TrafficResult:
+    """The same, with the packets that have come since: its time is over, and nothing else of it changes."""
+    later = {one.id: one for one in now.streams}
+    streams = tuple(
+        one.model_copy(
+            update={
+                "too_late": later[one.id].too_late,
+                "late_from_earlier_run": later[one.id].late_from_earlier_run,
+            }
+        )
+        for one in result.streams
+    )
+    return result.model_copy(update={"streams": streams})
+
+
 def _came(found: TrafficResult) -> int:
-    return sum(one.delivered + one.too_late + one.duplicates for one in found.streams)
+    return sum(
+        one.delivered + one.too_late + one.duplicates + one.late_from_earlier_run for one in found.streams
+    )

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 from weir.base.si import US_PER_S
 from weir.base.words import counted
 from weir.lab.measure import CurveOptions, Measure
-from weir.measure.delay import delays
+from weir.measure.delay import delays, given_pps
 from weir.measure.one_case import GoalFound, OnChain, OneCase, measured, where_dropped
 from weir.measure.repeats import goals_of, repeated, throughput
 from weir.measure.service_level import service_level_verdicts
 from weir.measure.tester import ANNOUNCE_FRAMES, Traffic
 from weir.measure.trial import LEDGERED, LEDGERED_OF_LOADS, TrialRunner
+from weir.measure.validity import SHORTFALL_RATIO
 from weir.results.result import Case, DelayPoint, Throughput, Trial
 
 if TYPE_CHECKING:
@@ -147,24 +148,32 @@ class SearchedCase(OneCase):
         }
 
     def _limits_pps(self) -> tuple[float, float] | None:
-        """Warms up as fast as the tester can, which also says up to which load a search makes sense."""
-        probe = self.warm_up(self._measure.warm_up_s)
+        """Warms up, which also says up to which load a search makes sense: as fast as the tester can, and the
+        lab allows. Where loads are given, and nothing else is sent, at the first of them: what is slow and
+        has a deep queue would be full of anything more for minutes."""
+        measure = self._measure
+        given = given_pps(measure.latency, self.traffic.mean_frame_bytes)
+        allowed = [measure.max_load_pps] if measure.max_load_pps is not None else []
+        first = [] if measure.goals or measure.curve.points else given[:1]
+        load_pps = min([*first, *allowed], default=0.0)
+        probe = self.warm_up(measure.warm_up_s, load_pps, min([*given, *allowed], default=None))
         if probe is None:
             return None
         offered_pps, delivered_pps = undisturbed_pps(probe)
+        if load_pps and probe.counted_short <= SHORTFALL_RATIO * probe.counted_due:
+            offered_pps = max(offered_pps, load_pps)  # all of it, whatever part of that a slice has
         # What forwards in the sender's system calls keeps it from sending more: the limit is the system's,
         # and only a load above it shows that.
         highest = offered_pps * (ABOVE_SENT if self.chain.tester.shares_cores else 1)
         if self.ceiling is not None:
             highest = min(highest, max(self.ceiling.max_pps, 1.1 * delivered_pps))
-        if self._measure.max_load_pps is not None:
-            highest = min(highest, self._measure.max_load_pps)
+        highest = min([highest, *allowed])
         # What came through tells how slow a system is beside the tester; queues that were full are in it.
         came_pps = max(1, probe.delivered) / probe.duration_s
-        lowest = self._measure.min_load * highest
+        lowest = measure.min_load * highest
         if came_pps < SLOW_SHARE * highest:
-            enough_pps = PACKETS_MIN / self._measure.trial.duration_s
-            lowest = min(lowest, max(self._measure.min_load * came_pps, enough_pps))
+            enough_pps = PACKETS_MIN / measure.trial.duration_s
+            lowest = min(lowest, max(measure.min_load * came_pps, enough_pps))
         return lowest, highest
 
     def _search(self, limits_pps: tuple[float, float], number: int, deadline: float) -> list[GoalResult]:

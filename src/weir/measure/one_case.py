@@ -69,6 +69,8 @@ Event = PhaseStarted | TrialFinished | GoalFound
 
 
 PROBE_S = 0.1  # shortest trial that says how fast the tester is on this chain
+PACKETS_LEAST = 10
+"""Of each stream, that say whether anything comes through: a load of fewer is sent for longer."""
 BUSY_SHARE = 0.9
 """Of its time: a loop that is busy for more of a light load is too slow for that."""
 LIGHT_PPS, LIGHT_S = 1000.0, 0.2
@@ -105,6 +107,8 @@ class OnChain:
     """What tells of disturbances."""
     resets: Sequence[Reset] = ()
     """What can be reset while traffic runs."""
+    unready: Sequence[str] = ()
+    """Functions of which nobody knows that they forward."""
     failed: Callable[[Exception], None] = lambda _error: None
     """Called with what ended a case, before that is written down: it may learn more."""
 
@@ -145,20 +149,21 @@ class OneCase(ABC):
         )
         return case.model_copy(update=self.found())
 
-    def warm_up(self, seconds: float) -> Trial | None:
-        """As fast as the tester can; None, and a `problem`, if it can send nothing, or if nothing of a
-        direction comes through, however light the load.
+    def warm_up(self, seconds: float, load_pps: float = 0.0, most_pps: float | None = None) -> Trial | None:
+        """At `load_pps`, 0: as fast as the tester can. None, and a `problem`, if it can send nothing, or if
+        nothing of a direction comes through, however light the load; `most_pps`: of that, None: no limit.
 
         Where functions dropped packets by their own decision, a light load tells how many they always drop.
         """
         self.phase("warm-up")
-        probe = self.runner.run("calibration", 0, max(PROBE_S, seconds)).trial
+        least_s = self.traffic.lasts_s(PACKETS_LEAST, load_pps) if load_pps else PROBE_S
+        probe = self.runner.run("calibration", load_pps, max(PROBE_S, least_s, seconds)).trial
         if not probe.offered:
             self.problem = "The tester could send nothing: look at the data plane's log."
             return None
         decided = sum(drop.packets for drop in probe.drops if drop.decided_by is not None)
         if probe.silent or decided > DECIDED_SHARE * probe.offered:
-            self.problem = nothing_comes(self.runner)
+            self.problem = nothing_comes(self.runner, most_pps, self.chain.unready)
             if self.problem is not None:
                 return None
         return probe
@@ -173,13 +178,20 @@ class OneCase(ABC):
         self.chain.on_event(PhaseStarted(self.traffic.frame, phase, step, steps))
 
 
-def nothing_comes(runner: TrialRunner) -> str | None:
-    """A sentence, if nothing of a direction comes through however light the load; None: some does.
+def nothing_comes(
+    runner: TrialRunner, most_pps: float | None = None, unready: Sequence[str] = ()
+) -> str | None:
+    """A sentence, if nothing of a direction comes through however light the load; None: some does, be it late
+    or of an earlier trial. `most_pps`: of all directions together, sent for as long as it takes; None: no
+    limit. `unready`: functions of which nobody knows that they forward.
 
     PortGoneError of a port that disappears.
     """
-    light = runner.valid("preflight", LIGHT_PPS * len(runner.traffic.streams), LIGHT_S).trial
-    return _sentence(light, runner.traffic) if light.silent else None
+    traffic = runner.traffic
+    load_pps = LIGHT_PPS * len(traffic.streams)
+    load_pps = load_pps if most_pps is None else min(load_pps, most_pps)
+    light = runner.valid("preflight", load_pps, max(LIGHT_S, traffic.lasts_s(PACKETS_LEAST, load_pps))).trial
+    return _sentence(light, traffic, unready)
 
 
 def where_dropped(drops: Sequence[Drop]) -> str:
@@ -191,25 +203,34 @@ def where_dropped(drops: Sequence[Drop]) -> str:
     return named or "nobody counted where"
 
 
-def _sentence(light: Trial, traffic: Traffic) -> str:
-    """Of what, at which load, and where it went."""
-    silent = {one.stream: one for one in light.silent}
+def _sentence(light: Trial, traffic: Traffic, unready: Sequence[str] = ()) -> str | None:
+    """Of what, at which load, and where it went; None: some came."""
     busy = [area for area in light.areas if _all_the_time(area)]
     slow = max(busy, key=lambda area: area.packets, default=None)
+    never = [one for one in light.silent if slow is not None or not (one.too_late or one.from_earlier)]
+    if not never:
+        return None
+    silent = {one.stream: one for one in never}
     sent = [
         f"{silent[one.id].offered} packets {one.template.src_ip} → {one.template.dst_ip} {one.template.l4} "
         f"({silent[one.id].direction})"
         for one in traffic.config.streams
         if one.id in silent
     ]
-    none = f"of {' and of '.join(sent)}, {LIGHT_PPS:g} a second, none arrived"
+    each_pps = light.intended_load_pps / len(traffic.streams)
+    none = f"of {' and of '.join(sent)}, {each_pps:g} a second, none arrived"
     if slow is not None:
         each = f"{slow.own_cycles / slow.packets:,.0f} cycles each"
         return (
             f"Even a light load is too much: {none} in time. {slow.name} was busy all the time, with "
             f"{counted(slow.packets, 'packet')}, {each}."
         )
-    return f"Nothing comes through: {none}. Dropped: {where_dropped(light.drops)}."
+    said = f"Nothing comes through: {none}. Dropped: {where_dropped(light.drops)}."
+    if not unready or any(drop.decided_by is not None for drop in light.drops):
+        return said
+    which = unready[0] if len(unready) == 1 else f"one of {', '.join(unready)}"
+    option = "`program: {ready_packets: true}`"
+    return f"{said} If {which} forwards only some time after it is ready, say {option}."
 
 
 def _all_the_time(area: AreaLoad) -> bool:

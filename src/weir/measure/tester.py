@@ -59,6 +59,10 @@ class Traffic:
         equal = 1 / len(self.streams)
         return {stream.id: load_pps * self.shares.get(stream.id, equal) for stream in self.streams}
 
+    def lasts_s(self, packets: int, load_pps: float) -> float:
+        """For how long such a load is sent until so many packets of each stream are due."""
+        return packets / min(self.rates_pps(load_pps).values())
+
     @classmethod
     def from_config(cls, frame: str, mean_frame_bytes: float, config: TrafficConfigure) -> Self:
         """A stream sent at the tester's left port runs left to right; one that none receives is left out."""

@@ -18,7 +18,7 @@ from weir.measure.accounting import Balance, Seen, area_loads, balance, seen
 from weir.measure.core_speed import core_speeds
 from weir.measure.counting import ENOUGH_SHARE, Counting, Watched, counting
 from weir.measure.delay_figures import gaps, in_us, ipdv, jitter, latency, pdv
-from weir.measure.emptied import emptied, may_hold
+from weir.measure.emptied import emptied, may_hold, with_later
 from weir.measure.outside import NOTHING, Outside, Own, joined
 from weir.measure.overload import backlog_packets
 from weir.measure.tester import Answers, SutCounters, Taken, Tester, Traffic, arrival_clocks
@@ -53,7 +53,7 @@ LEDGERED_OF_LOADS: frozenset[Purpose] = LEDGERED | {"latency"}
 GAPPED: frozenset[Purpose] = frozenset({"burst", "recovery", "reset", "migration"})
 
 
-UNBELIEVABLE = frozenset({"altered", "accounting", "frames_changed", "host"})
+UNBELIEVABLE = frozenset({"altered", "held", "accounting", "frames_changed", "host"})
 """Faults of a trial whose counts say nothing of the system under test."""
 
 
@@ -115,6 +115,7 @@ class TrialRunner:
         self._watched = watched or Watched()
         self._ledgered = ledgered
         self._answers = Answers(tester, traffic)
+        self._is_empty = True  # the system under test, behind the last trial
         self._share = 1.0  # of their time that counted in the last trials
         self._ledger = Ledger(tsc=0, tsc_hz=1)  # the last one read
 
@@ -154,7 +155,8 @@ class TrialRunner:
         taken = self._watched.cores.end()
         self._answers.sent(result)
         areas, cores = self._outside.end(began.tsc_hz) if ledgered else ([], [])
-        counts, is_empty = self._settled(before, result)
+        was_empty = self._is_empty
+        counts, result, self._is_empty = self._settled(before, result)
         counted = self._counting(result, taken, duration_s, shape)
         if counted is not None:
             share = min(1.0, counted.record.seconds / asked_s)
@@ -170,7 +172,8 @@ class TrialRunner:
             counted=counted,
             wanted_s=duration_s,
             gone_ports=[port.name for port in self._ledger.ports if port.gone],
-            is_empty=is_empty,
+            was_empty=was_empty,
+            is_empty=self._is_empty,
             altered=[] if reset else self._watched.interfaces.altered(),
             as_fast_as_possible=load_pps == 0,
             reset=reset,
@@ -243,8 +246,9 @@ class TrialRunner:
         self._ledger = self._tester.ledger()
         return seen(self._ledger, self._counters())
 
-    def _settled(self, before: Seen, result: TrafficResult) -> tuple[Balance, bool]:
-        """The account, and whether it is closed: nothing of the trial comes any more."""
+    def _settled(self, before: Seen, result: TrafficResult) -> tuple[Balance, TrafficResult, bool]:
+        """The account; the result, with what came later; and whether the account is closed: nothing of the
+        trial, nor of an earlier one, comes any more."""
         counts = balance(before, self._seen(), result, self.traffic.streams)
         for _ in range(SETTLE_READS - 1):
             if counts.unaccounted <= 0:
@@ -252,9 +256,10 @@ class TrialRunner:
             self._sleep(SETTLE_S)
             counts = balance(before, self._seen(), result, self.traffic.streams)
         if not may_hold(counts):
-            return counts, True
+            return counts, result, True
         found, is_empty = emptied(self._tester, self._sleep, self._options.drain_ms / MS_PER_S)
-        return balance(before, self._seen(), found, self.traffic.streams), is_empty
+        counts = balance(before, self._seen(), found, self.traffic.streams)
+        return counts, with_later(result, found), is_empty
 
     def _trial(
         self,
@@ -313,6 +318,8 @@ class TrialRunner:
                     counted_lost=judged[stream.id][1] if stream.id in judged else None,
                     duplicates=stream.duplicates,
                     reordered=stream.reordered,
+                    too_late=stream.too_late,
+                    from_earlier=stream.late_from_earlier_run,
                     negative=stream.negative,
                     latency=latency(stream.latency),
                     lateness=latency(stream.lateness),

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """When a trial must not be used, and why (rule 3 of docs/design/method.md).
 
-A fault is of one of six kinds, because each asks for something else:
+A fault is of one of seven kinds, because each asks for something else:
 
 - *tester*: the tester could not keep up. A search takes the load as too high for the tester, never for the
   system under test, and a throughput bounded by it is tester-bound.
 - *altered*: an interface of the system under test is not what was built, so that something else was measured.
   A throughput bounded by it is irregular.
+- *held*: the system under test was not empty: packets still came when the trial was given up, or those of an
+  earlier one came in it. Likewise.
 - *accounting*: packets are missing or too many, so that the counters cannot be believed. Likewise.
 - *host*: other programs took a polling core away for much of the trial. Likewise.
 - *frames_changed*: a frame arrived with another payload than it was sent with. Likewise.
@@ -27,6 +29,7 @@ from weir.measure.tester import Stream
 from weir.protocol.traffic_results import TrafficResult
 from weir.results import slices
 from weir.results.slices import ITSELF, QUOTA, SLOWED, SLOWED_HOW
+from weir.results.trial import behind_earlier
 
 SHORTFALL_RATIO = 0.001
 STRETCH_RATIO = 0.01
@@ -38,13 +41,18 @@ _ADVICE = {
     ITSELF: "let trials last longer (`duration_s`), or leave a core that the lab does not use",
     QUOTA: "run it without that limit (`weir doctor` tells how)",
 }
+_SHORTER = "Give it shorter queues, or send less: lower loads, or a lower `measure.max_load_pps`."
+_HELD = (
+    f"Packets still came {LONGEST_S:.0f} s after its end: the system under test holds more than it forwards"
+    f" in that time, or sends it again and again. {_SHORTER}"
+)
 
 
 @dataclass(frozen=True)
 class Fault:
     """Why a trial is invalid: a sentence with the number and what to do."""
 
-    kind: Literal["tester", "altered", "accounting", "frames_changed", "host", "gone"]
+    kind: Literal["tester", "altered", "held", "accounting", "frames_changed", "host", "gone"]
     sentence: str
 
 
@@ -58,6 +66,7 @@ def faults(
     wanted_s: float | None = None,
     gone_ports: Sequence[str] = (),
     altered: Sequence[str] = (),
+    was_empty: bool = True,
     is_empty: bool = True,
     as_fast_as_possible: bool = False,
     reset: bool = False,
@@ -65,10 +74,10 @@ def faults(
     """All that is wrong with a trial, worst first.
 
     `counted`: what of it counts, of which there should be `wanted_s`; None: all. `gone_ports`: those of the
-    system under test. `altered`: what of its interfaces changed. `is_empty`: nothing of it came any more when
-    its account was closed. A trial `as_fast_as_possible` has no schedule to miss. `reset`: something of the
-    system under test was reset in the trial, and its counters with it: what nobody has counted is lost, and
-    only packets too many are a fault.
+    system under test. `altered`: what of its interfaces changed. `was_empty`, `is_empty`: nothing came any
+    more when the account of the trial before it, and its own, was closed. A trial `as_fast_as_possible` has
+    no schedule to miss. `reset`: something of the system under test was reset in the trial, and its counters
+    with it: what nobody has counted is lost, and only packets too many are a fault.
     """
     found: list[Fault] = []
     gone = sorted({*result.gone_ports, *gone_ports})
@@ -83,16 +92,14 @@ def faults(
                 " somebody else, does to it.",
             )
         )
-    if not is_empty:
-        found.append(
-            Fault(
-                "accounting",
-                f"Packets still came {LONGEST_S:.0f} s after its end: the system under test holds more than"
-                " it forwards in that time, or sends it again and again. Give it shorter queues, or say"
-                " a lower `measure.max_load_pps`.",
-            )
-        )
-    if counts.unaccounted < 0 or (counts.unaccounted > 0 and not reset):
+    unbalanced = counts.unaccounted < 0 or (counts.unaccounted > 0 and not reset)
+    earlier = sum(stream.late_from_earlier_run for stream in result.streams)
+    if earlier and (unbalanced or not was_empty or not is_empty):
+        # Its packets came out in place of this one's: the account of neither can balance.
+        found.append(Fault("held", f"{behind_earlier(earlier)}. {_SHORTER}"))
+    elif not is_empty:
+        found.append(Fault("held", _HELD))  # the account is not closed, and need not balance
+    elif unbalanced:
         found.append(_unaccounted(counts))
     duplicates = sum(stream.duplicates for stream in result.streams)
     if duplicates:

@@ -293,6 +293,7 @@ class Campaign:
                     outside=chain.deployment.watch(sample_stacks=lab.measure.sample_stacks),
                     watched=chain.watched(self._kept.state),
                     resets=self._resets(chain.deployment),
+                    unready=topology.unready(),
                     failed=chain.deployment.keep_logs,
                 ),
             )

@@ -9,11 +9,20 @@ from typing import Literal
 
 from weir.base.record import Record
 from weir.base.si import US_PER_S
+from weir.base.words import counted
 from weir.results.delay import Gaps, Ipdv, Jitter, Latency, Pdv
 from weir.results.loads import PIECES_MIN, AreaLoad, CoreLoad, CoreSpeed
 from weir.results.slices import DISTURBED_SHARE, Counted, LeftOut, TrialSlices
 
 _TABLE_FULL = re.compile(r"(?<!queue)(?<!buffer)_full$|_exhausted$|_limit$")
+
+
+def behind_earlier(packets: int) -> str:
+    """Why a trial in which so many packets of an earlier one came says nothing."""
+    return (
+        f"{counted(packets, 'packet')} of an earlier trial came in it: the system under test was not yet "
+        "empty of them, and what was sent waited behind them"
+    )
 
 
 class Drop(Record):
@@ -85,6 +94,10 @@ class StreamCount(Record):
     """Packets received again."""
     reordered: int
     """Packets received after a later one."""
+    too_late: int = 0
+    """Packets received when the trial was over, or after 65,536 later ones: lost."""
+    from_earlier: int = 0
+    """Packets of an earlier trial that were received in this one."""
     negative: int = 0
     """Packets that arrived before they were sent, as the clocks have it: the trial is invalid."""
     latency: Latency | None = None
@@ -128,7 +141,7 @@ class Trial(Record):
 
     purpose: Purpose
     intended_load_pps: float
-    """Both directions together; for calibration what was reached."""
+    """Both directions together; of a trial as fast as the tester can what was reached."""
     intended_duration_s: float
     duration_s: float
     """Time that sending took."""
@@ -187,6 +200,11 @@ class Trial(Record):
     def silent(self) -> list[StreamCount]:
         """The directions of which something was sent and nothing arrived."""
         return [one for one in self.streams if one.offered and not one.delivered]
+
+    @property
+    def from_earlier(self) -> int:
+        """Packets of an earlier trial that came in this one: the system under test held them until then."""
+        return sum(one.from_earlier for one in self.streams)
 
     @property
     def counted_offered(self) -> int:

@@ -35,6 +35,16 @@ def with_program(*names: str, network: bool = False) -> Topology:
     return built.model_copy(update={"nodes": nodes})
 
 
+def test_a_program_is_unready_unless_packets_of_its_chain_are_waited_for() -> None:
+    assert topology().unready() == []
+    built = with_program("f1", "f2")
+    assert built.unready() == ["f1", "f2"]
+    waited, other = (node for node in built.nodes if node.program is not None)
+    program = waited.program.model_copy(update={"ready_packets": True}) if waited.program else None
+    nodes = (built.nodes[0], waited.model_copy(update={"program": program}), other)
+    assert built.model_copy(update={"nodes": nodes}).unready() == []
+
+
 def of_program_trial(busy: float, drops: dict[tuple[str, str], int], **more: Any) -> Trial:
     works = area("program:f1.worker", busy, kind="guest", core=1, packets=0)
     return trial([*the_tester(), works, area("f2", 0.2, ACL)], drops, **more)

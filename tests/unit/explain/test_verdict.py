@@ -233,6 +233,16 @@ def test_it_says_so_where_the_evidence_does_not_do(wrong: dict[str, Any], words:
     assert words in found.limit.sentence
 
 
+def test_of_a_trial_behind_an_earlier_one_it_says_that_and_doubts_no_counter() -> None:
+    areas = [*the_tester(), area("f1", HALF, NAT), area("f2", 0.2, ACL)]
+    streams = [stream(OFFERED).model_copy(update={"from_earlier": 3384})]
+    found = explained(trial(areas, unaccounted=3384, valid=False, streams=streams))
+    assert found.limit.sentence.endswith(
+        "Cannot tell: 3,384 packets of an earlier trial came in it: the system under test was not yet empty "
+        "of them, and what was sent waited behind them."
+    )
+
+
 def test_it_says_what_share_was_offloaded_and_cycles_are_of_the_rest() -> None:
     nat = area("f1", 0.98, {"nat": 600_000_000})
     split = OffloadLoad(

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pytest
 
@@ -17,6 +17,7 @@ from weir.protocol.traffic_results import TrafficResult
 from weir.results.trial import Drop, Trial
 
 from .rig import STEADY
+from .test_deep_queue import Deep
 
 
 class OneWay(SimulatedDut):
@@ -37,13 +38,13 @@ class OneWay(SimulatedDut):
         )
 
 
-def said(dut: SimulatedDut) -> tuple[str | None, list[Trial]]:
+def said(dut: SimulatedDut, unready: Sequence[str] = ()) -> tuple[str | None, list[Trial]]:
     trials: list[Trial] = []
     options = TrialOptions(retries=0)
     runner = TrialRunner(
         dut, no_counters, simulated_traffic(), options=options, on_trial=trials.append, sleep=dut.sleep
     )
-    return nothing_comes(runner), trials
+    return nothing_comes(runner, unready=unready), trials
 
 
 def test_a_direction_that_is_silent_is_named_alone() -> None:
@@ -57,6 +58,27 @@ def test_a_direction_that_is_silent_is_named_alone() -> None:
 @pytest.mark.parametrize("share", [0.0, 0.99])
 def test_what_lets_a_few_through_is_measured(share: float) -> None:
     assert said(SimulatedDut(STEADY, wrong=Misbehaviour(denied_share=share)))[0] is None
+
+
+@pytest.mark.parametrize("ahead", [300.0, 100_000.0])
+def test_what_comes_late_or_behind_an_earlier_trial_comes_through(ahead: float) -> None:
+    sentence, (trial,) = said(Deep(STEADY, ahead=ahead))
+    assert len(trial.silent) == 2
+    assert (trial.streams[0].too_late > 0, trial.from_earlier > 0) == (ahead < 1000, True)
+    assert sentence is None
+
+
+def test_programs_that_may_not_forward_yet_are_named_with_the_option_that_waits_for_them() -> None:
+    lost = Misbehaviour(unaccounted_in=range(10**6), unaccounted=400)
+    sentence, _ = said(SimulatedDut(STEADY, wrong=lost), ["f1", "f2"])
+    assert sentence is not None
+    assert sentence.endswith(
+        "Dropped: nobody counted where. If one of f1, f2 forwards only some time after it is ready, say "
+        "`program: {ready_packets: true}`."
+    )
+    denied, _ = said(SimulatedDut(STEADY, wrong=Misbehaviour(denied_share=1.0)), ["f1"])
+    assert denied is not None
+    assert denied.endswith("(denied).")
 
 
 def test_the_places_that_dropped_most_are_named_and_a_stages_own_decision_is_the_stages() -> None:

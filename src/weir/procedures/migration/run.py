@@ -132,7 +132,8 @@ class MigrationRun:
         client, traffic, tester = chain.client, chain.traffic(settings.frame), chain.tester()
         tester.configure_traffic(traffic.config)
         record.why = nothing_comes(
-            TrialRunner(tester, chain.counters, traffic, options=options, on_trial=case.trials.append)
+            TrialRunner(tester, chain.counters, traffic, options=options, on_trial=case.trials.append),
+            record.load_pps,
         )
         if record.why is not None:
             record.status = "failed"

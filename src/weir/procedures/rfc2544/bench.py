@@ -56,6 +56,8 @@ class Bench:
     frames: tuple[str, ...]  # of the whole run
     maximum: Maximum
     ceiling: Ceiling | None
+    allowed_pps: float | None
+    """By the lab, both directions together; None: as much as is possible."""
     shares_cores: bool
     """The system under test works on the tester's cores, too."""
     phase: Callable[[Phase, int, int], None]  # what begins: test, step, steps
@@ -68,8 +70,15 @@ class Bench:
 
     @property
     def reachable_pps(self) -> float:
-        """The maximum, or what the tester can do of it."""
-        return self.maximum.pps if self.ceiling is None else min(self.maximum.pps, self.ceiling.max_pps)
+        """The maximum, or what the tester can do of it, and the lab allows."""
+        able = [self.ceiling.max_pps] if self.ceiling is not None else []
+        return min([self.maximum.pps, *able, *([self.allowed_pps] if self.allowed_pps is not None else [])])
+
+    @property
+    def known_pps(self) -> float | None:
+        """The highest rate, if the medium or the lab says it; None: it is what the tester can do."""
+        said = [self.allowed_pps, self.maximum.pps if self.maximum.of == "medium" else None]
+        return self.reachable_pps if self.reachable_pps in said else None
 
     def each(self, load_pps: float) -> Mapping[int, float]:
         """A load of all directions, shared out to the streams."""

@@ -136,14 +136,18 @@ def _resets(report: Rfc2544) -> Iterator[Deviation]:
 
 def _rates(bench: Bench, report: Rfc2544) -> Iterator[Deviation]:
     maximum: Maximum = bench.maximum
+    share = bench.reachable_pps / maximum.pps
+    allowed = bench.reachable_pps == bench.allowed_pps
+    if share < 1 and allowed:
+        ran = f"up to {share:.1%} of it: max_load_pps of the lab allows no more"
+        yield _of("20", "trials up to the maximum rate", ran)
     if maximum.of == "tester":
         yield _of(
             "20",
             "rates as shares of what the medium carries",
             "the wires have no rate: of what the tester itself can send and receive",
         )
-    elif bench.reachable_pps < maximum.pps:
-        share = bench.reachable_pps / maximum.pps
+    elif share < 1 and not allowed:
         yield _of(
             "20", "trials up to the rate of the medium", f"up to {share:.1%} of it: the tester does no more"
         )

@@ -183,7 +183,7 @@ class _Bursts:
     def _send(self, frames: int) -> Trial:
         bench = self.bench
         rate_pps, duration_s = 0.0, 2 * bench.options.burst_s + SPARE_S
-        if bench.maximum.of == "medium" and bench.reachable_pps == bench.maximum.pps:
-            rate_pps = bench.maximum.pps
+        if bench.known_pps is not None:
+            rate_pps = bench.known_pps
             duration_s = (1 + SPARE_SHARE) * frames * bench.directions / rate_pps + SPARE_S
         return bench.runner.valid("burst", rate_pps, duration_s, None, Shape(packets=frames)).trial

@@ -92,8 +92,9 @@ class _OneFrame(OneCase):
             report.resets = measure_resets(bench, load_pps or 0.0, self.chain.resets)
 
     def _bench(self) -> Bench | None:
-        """After a warm-up as fast as the tester can; None if it can send nothing."""
-        probe = self.warm_up(self._measure.warm_up_s)
+        """After a warm-up as fast as the tester can, and the lab allows; None if it can send nothing."""
+        allowed_pps = self._measure.max_load_pps
+        probe = self.warm_up(self._measure.warm_up_s, allowed_pps or 0.0, allowed_pps)
         if probe is None:
             return None
         self.runner.rest_s = self._options.restabilise_s
@@ -110,6 +111,7 @@ class _OneFrame(OneCase):
             frames=self._frames,
             maximum=maximum,
             ceiling=self.ceiling,
+            allowed_pps=allowed_pps,
             shares_cores=self.chain.tester.shares_cores,
             phase=self.phase,
             clock=self.chain.timing.clock,

@@ -159,7 +159,7 @@ class SoakCampaign:
             case.clocks = arrival_clocks(on.client.ledger(), traffic.streams)
             run = SoakRun(self._lab, result, case, place, store=self._store, progress=self._progress)
             assert case.soak is not None
-            nothing = warm_up(on, case.frame, case.soak.load_pps)
+            nothing = warm_up(on, case.frame, case.soak)
             if nothing is not None:
                 run.refuse(on, nothing)
             else:
@@ -223,6 +223,7 @@ class SoakCampaign:
                     on_event,
                     {case.frame: case.ceiling} if case.ceiling else {},
                     watched=on.watched(),
+                    unready=on.topology.unready(),
                 ),
             )
         )

@@ -35,8 +35,6 @@ from weir.results.trial import Trial
 from weir.store.open_case import OpenCaseStore
 
 WARM_UP_S = 0.2
-WARM_UP_PPS_MIN = 200_000.0
-"""Fills what queues keep of sent packets, so that pools compare before and after."""
 SETTLED_READS, SETTLED_S = 20, 0.05
 TABLES_MAX = 32
 SETTLED_SHARE = 0.05
@@ -144,10 +142,15 @@ class SoakRun:
         self._store.add_interval(self._place, self._case)
 
 
-def warm_up(on: RunningChain, frame: str, load_pps: float) -> str | None:
-    """Teaches switches where the ports are, and sends for a moment. A sentence, if nothing of a direction
-    comes through then, however light the load.
+def warm_up(on: RunningChain, frame: str, soak: Soak) -> str | None:
+    """Sends at the soak's own load, of a schedule the lowest, until what queues keep of sent packets is full,
+    so that pools compare before and after. A sentence, if nothing of a direction comes through then, however
+    light the load.
     """
+    load_pps = (
+        min(step.load_pps for step in soak.schedule if step.load_pps) if soak.schedule else soak.load_pps
+    )
+    kept = max(port.tx_queue_size for port in on.plan.configure.ports)
     runner = TrialRunner(
         on.tester(),
         on.counters,
@@ -157,8 +160,8 @@ def warm_up(on: RunningChain, frame: str, load_pps: float) -> str | None:
     )
     on.tester().configure_traffic(runner.traffic.config)
     with suppress(PortGoneError):
-        runner.run("calibration", max(load_pps, WARM_UP_PPS_MIN), WARM_UP_S)
-        return nothing_comes(runner)
+        runner.run("calibration", load_pps, max(WARM_UP_S, runner.traffic.lasts_s(kept, load_pps)))
+        return nothing_comes(runner, load_pps, on.topology.unready())
     return None
 
 

@@ -264,7 +264,19 @@ def expected(plan: Planned, before: Sequence[float]) -> str:
     again = min(lab.measure.revisit_s, longest_s) if plan.asked.budget_s is None else 0
     again = again if least_s(lab.measure) < again else 0
     more = f"; up to {rough(again)} more for cases that the machine was in a worse state for" if again else ""
-    return f"{said}{more}{_beside(plan)}"
+    return f"{said}{more}{_emptied(plan)}{_beside(plan)}"
+
+
+def _emptied(plan: Planned) -> str:
+    """That trials wait until nothing comes any more, where functions may hold packets for longer than Weir's:
+    of how many nobody knows."""
+    of_others = any(
+        way.lab.functions[name].kind != "process"
+        for way in plan.compared
+        for chain in way.lab.chains()
+        for name in chain.functions
+    )
+    return "; longer where queues are deep, since a trial is over when they are empty" if of_others else ""
 
 
 def _clock(ahead_s: float) -> str:

@@ -47,7 +47,7 @@ def test_where_nothing_comes_through_nothing_is_migrated_and_the_reason_is_said(
     assert run.under_load(case, settings, chain, untouched) is False
     assert case.migration.status == "failed"
     assert case.migration.why is not None
-    assert case.migration.why.endswith("none arrived. Dropped: 400 at dut/firewall (denied).")
+    assert case.migration.why.endswith("500 a second, none arrived. Dropped: 200 at dut/firewall (denied).")
     assert [trial.purpose for trial in case.trials] == ["preflight"]
     made = synthetic()
     made.setups[0].cases = [case]

@@ -7,6 +7,7 @@ import pytest
 
 from tests.simulated.device import Response
 from tests.simulated.tester import Misbehaviour, SimulatedDut, simulated_traffic
+from tests.unit.measure.test_loads_sent import Noting
 from weir.lab.measure import Measure, TrialOptions
 from weir.lab.rfc2544 import STANDARD_FRAMES, TESTS, Rfc2544Options
 from weir.measure.one_case import Event, OnChain, PhaseStarted, Time
@@ -36,9 +37,13 @@ class Switch:
 
 
 def measured(
-    options: Rfc2544Options, dut: SimulatedDut, events: list[Event] | None = None, *resets: Switch
+    options: Rfc2544Options,
+    dut: SimulatedDut,
+    events: list[Event] | None = None,
+    *resets: Switch,
+    max_load_pps: float | None = None,
 ) -> Case:
-    measure = Measure(rfc2544=options, trial=TrialOptions())
+    measure = Measure(rfc2544=options, trial=TrialOptions(), max_load_pps=max_load_pps)
     tester = Ceiling(
         max_pps=dut.tester_max_pps, latency_floor_us=1.0, timestamp_resolution_ns=1.0, limited_by="sending"
     )
@@ -337,6 +342,22 @@ def test_a_link_faster_than_the_tester_says_how_much_of_it_was_tried() -> None:
     assert report.frame_loss is not None
     assert report.frame_loss.steps[0].load_pps == pytest.approx(TESTER_PPS)
     assert any("the tester does no more" in one.ran for one in report.deviations)
+
+
+@pytest.mark.parametrize("link", [None, "10G"])
+def test_no_rate_is_above_what_the_lab_allows_and_that_is_a_deviation(link: str | None) -> None:
+    tests = ("throughput", "frame-loss", "back-to-back")
+    options = Rfc2544Options.model_validate({"tests": tests, "link": link}).shortened()
+    dut = Noting(SHARP, tester_max_pps=TESTER_PPS)
+    case = measured(options, dut, max_load_pps=5e5)
+    assert max(dut.asked_pps) == pytest.approx(5e5)
+    assert min(dut.asked_pps) > 0
+    (found,) = case.throughput
+    assert found.load_pps == pytest.approx(5e5)
+    assert not found.tester_bound
+    share = "25.0%" if link is None else "1.7%"
+    ran = f"up to {share} of it: max_load_pps of the lab allows no more"
+    assert ran in {one.ran for one in report_of(case).deviations}
 
 
 def test_defaults_are_the_standards() -> None:

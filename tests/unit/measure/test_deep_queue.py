@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A slow system with a deep queue: what waits in it behind an earlier trial, and what is said of that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pytest
+
+from tests.simulated.tester import SimulatedDut
+from weir.lab.delay import LatencyOptions
+from weir.protocol.traffic import DelayWanted, Shape
+from weir.protocol.traffic_results import StreamResult, TrafficResult
+
+from .rig import MEASURE, STEADY, Rig
+
+CARRIED_PPS = 500.0
+
+
+@dataclass
+class Deep(SimulatedDut):
+    """It forwards so many packets a second, one after the other, and drops none."""
+
+    ahead: float = 0.0
+    """Packets that it holds of earlier trials, which come first."""
+    own: float = field(default=0.0, init=False)
+    """Of the last trial."""
+    came: dict[str, float] = field(default_factory=dict, init=False)
+    """In the last trial and since: of earlier ones, of its own in time, and too late."""
+
+    def run(
+        self,
+        rates_pps: Mapping[int, float],
+        duration_s: float,
+        drain_s: float,
+        delay: DelayWanted | None = None,
+        shape: Shape | None = None,
+    ) -> TrafficResult:
+        self._works()
+        sent = super().run(rates_pps, duration_s, drain_s, delay, shape)
+        self.ahead, self.own = self.ahead + self.own, float(sum(one.offered for one in sent.streams))
+        self.came = dict.fromkeys(("earlier", "in time", "too late"), 0.0)
+        self.now_s += drain_s
+        self._works("in time")
+        return self._seen()
+
+    def again(self) -> TrafficResult:
+        self._works()
+        return self._seen()
+
+    def _works(self, when: str = "too late") -> None:
+        """Since it was last asked."""
+        room = CARRIED_PPS * (self.now_s - getattr(self, "_until_s", 0.0))
+        self._until_s = self.now_s
+        first = min(room, self.ahead)
+        second = min(room - first, self.own)
+        self.ahead, self.own = self.ahead - first, self.own - second
+        if self.came:
+            self.came["earlier"] += first
+            self.came[when] += second
+
+    def _seen(self) -> TrafficResult:
+        whole = super().again()
+        earlier, in_time, too_late = (round(packets / len(whole.streams)) for packets in self.came.values())
+
+        def seen(one: StreamResult) -> StreamResult:
+            counts = {"delivered": in_time, "too_late": too_late, "late_from_earlier_run": earlier}
+            return one.model_copy(update=counts)
+
+        streams = tuple(seen(one) for one in whole.streams)
+        return whole.model_copy(update={"streams": streams, "slices": None})
+
+
+def test_what_waits_behind_an_earlier_trial_is_invalid_for_that_and_for_no_place_that_drops() -> None:
+    trial = Rig(Deep(STEADY, ahead=100_000)).runner(retries=0).run("latency", 400, 6).trial
+    came = CARRIED_PPS * 66.1
+    assert trial.delivered == 0
+    assert trial.from_earlier == pytest.approx(came, rel=0.01)
+    assert trial.invalid_because == [
+        f"{trial.from_earlier:,} packets of an earlier trial came in it: the system under test was not yet "
+        "empty of them, and what was sent waited behind them. Give it shorter queues, or send less: lower "
+        "loads, or a lower `measure.max_load_pps`."
+    ]
+    assert trial.doubted == []
+
+
+def test_a_trial_that_is_repeated_until_the_system_is_empty_of_earlier_ones_is_valid() -> None:
+    rig = Rig(Deep(STEADY, ahead=50_000))
+    assert rig.runner().valid("latency", 400, 6).trial.valid
+    assert [trial.valid for trial in rig.trials] == [False, False, True]
+
+
+def test_what_came_in_time_behind_an_earlier_trial_that_was_given_up_is_invalid_for_its_delays() -> None:
+    dut = Deep(STEADY)
+    runner = Rig(dut).runner(retries=0, drain_ms=8000)
+    flood = runner.run("search", 40_000, 1).trial
+    (why,) = flood.invalid_because  # and not what is unaccounted: its account is not closed
+    assert why.startswith("Packets still came 60 s after its end")
+    trial = runner.run("latency", 10, 6).trial
+    assert trial.delivered == trial.offered == 60
+    assert trial.from_earlier > 0
+    assert "packets of an earlier trial came in it" in trial.invalid_because[0]
+    assert runner.run("latency", 10, 6).trial.valid
+
+
+def test_a_load_that_it_carries_is_valid_where_it_is_given() -> None:
+    latency = LatencyOptions(loads=("400pps",), duration_s=5, settle_s=1)
+    case = Rig(Deep(STEADY), MEASURE.model_copy(update={"goals": (), "latency": latency})).case()
+    (point,) = case.delays
+    assert [(trial.valid, trial.delivered) for trial in point.trials] == [(True, 2400)]
