@@ -19,8 +19,6 @@ TAKEN_SHARE = 0.1
 """A core that the host has for a larger share of the time is oversubscribed."""
 EXPLAINS = 0.5
 """Of the time that a core was away: programs that had it for so much of it are the cause."""
-GAPS_KEPT = 2048
-"""With more of a core nobody knows any more when its first ones were (WEIR_GAPS_KEPT)."""
 _NAMED = 3
 _SAID = {
     HOST: "the host: a hypervisor, or a program that was not recorded",
@@ -91,13 +89,10 @@ def away_s(trial: Trial, core: int) -> float:
 
 
 def _stalled_s(trial: Trial, core: int) -> float:
-    """Stalls are counted until the last packet has come, which may be long after the last was sent: where it
-    is known when, those in the trial's own time."""
+    """Stalls are counted until the last packet has come, which may be long after the last was sent."""
     stalls = [stall for stall in trial.stalls if stall.core == core]
-    stalled_us = sum(stall.host_us for stall in stalls)
-    if trial.counted is not None and sum(stall.count for stall in stalls) <= GAPS_KEPT:
-        stalled_us = min(stalled_us, sum(one.us for by, one in _had(trial, core).items() if by != SLOWED))
-    return stalled_us / US_PER_S
+    known = (stall.host_us if stall.host_sending_us is None else stall.host_sending_us for stall in stalls)
+    return sum(known) / US_PER_S
 
 
 def _own(trial: Trial, core: int) -> bool:

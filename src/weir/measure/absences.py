@@ -64,6 +64,18 @@ def absences(slices: Slices, taken: Iterable[Taken] = ()) -> list[Absence]:
     return [one for one in found if one.to_us > 0 and one.from_us < end_us]
 
 
+def host_us_until(slices: Slices, core: int, until_us: float) -> float | None:
+    """What the host took of a core from the run's start until then, as its loop noticed; None: not known,
+    since there were more gaps than are kept."""
+    if slices.gaps_left_out:
+        return None
+    return sum(
+        gap.host_us * min(1.0, max(0.0, until_us - (gap.ended_us - gap.us)) / gap.us)
+        for gap in slices.gaps
+        if gap.core == core and gap.us > 0
+    )
+
+
 def _inside_us(gap: Absence, spans: Iterable[Absence]) -> float:
     """Of a gap, the time that is in spans of the same core."""
     return sum(

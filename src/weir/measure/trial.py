@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from weir.base.error import ChainError
-from weir.base.si import MS_PER_S, NS_PER_S, NS_PER_US
+from weir.base.si import MS_PER_S, NS_PER_S, NS_PER_US, US_PER_S
 from weir.lab.measure import TrialOptions
-from weir.measure.absences import SLOWED_TIMES
+from weir.measure.absences import SLOWED_TIMES, host_us_until
 from weir.measure.accounting import Balance, Seen, area_loads, balance, seen
 from weir.measure.core_speed import core_speeds
 from weir.measure.counting import ENOUGH_SHARE, Counting, Watched, counting
@@ -25,7 +25,7 @@ from weir.measure.tester import Answers, SutCounters, Taken, Tester, Traffic, ar
 from weir.measure.validity import Fault, faults
 from weir.protocol.ledger import Ledger
 from weir.protocol.traffic import DelayWanted, Shape
-from weir.protocol.traffic_results import TrafficResult
+from weir.protocol.traffic_results import Slices, StallCount, TrafficResult
 from weir.results.result import ArrivalClock, Stall, StreamCount, Trial
 from weir.results.trial import Purpose
 
@@ -87,6 +87,11 @@ class Outcome:
 
 class PortGoneError(ChainError):
     """A port disappeared: the chain cannot be measured any more."""
+
+
+def _stall(count: StallCount, slices: Slices | None, sending_s: float) -> Stall:
+    sending_us = host_us_until(slices, count.core, sending_s * US_PER_S) if slices is not None else None
+    return Stall.model_validate(count.model_dump() | {"host_sending_us": sending_us})
 
 
 class TrialRunner:
@@ -273,7 +278,7 @@ class TrialRunner:
         found: list[Fault],
     ) -> Trial:
         took_s = result.tx_duration_ns / NS_PER_S
-        stalls = [Stall.model_validate(stall.model_dump()) for stall in result.stalls if stall.count]
+        stalls = [_stall(stall, result.slices, took_s) for stall in result.stalls if stall.count]
         direction = {stream.id: stream.direction for stream in self.traffic.streams}
         judged = counted.streams if counted is not None else {}
         return Trial(

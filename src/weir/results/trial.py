@@ -71,6 +71,8 @@ class Stall(Record):
     """Those that the host made: the kernel's clock of the thread stood still."""
     host_us: float = 0.0
     """Their sum."""
+    host_sending_us: float | None = None
+    """Of that, while packets were sent; the rest came until the last had arrived. Absent: not known."""
 
 
 class StreamCount(Record):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from weir.measure.absences import Absence, absences, slowed
+from weir.measure.absences import Absence, absences, host_us_until, slowed
 from weir.measure.disturbance import evidence
 from weir.protocol.traffic_results import CoreSlices, Gap, Slices, StreamSlices
 from weir.results.slices import HOST, SLOWED
@@ -188,6 +188,17 @@ def test_a_gap_in_which_the_system_under_test_itself_had_the_core_is_no_absence(
         Absence(1, 10_000, 12_000, HOST)
     ]
     assert len(absences(run(gaps=(gap,)), [Taken(0, *whole, takes_part=True)])) == 1
+
+
+def test_what_the_host_took_while_packets_were_sent_is_told_from_what_it_took_until_they_had_come() -> None:
+    sending = Gap(core=1, ended_us=3000, us=2000, host_us=1900)
+    into_the_drain = Gap(core=1, ended_us=101_000, us=4000, host_us=2000)
+    draining = Gap(core=1, ended_us=190_000, us=50_000, host_us=50_000)
+    others = Gap(core=0, ended_us=4000, us=1000, host_us=1000)
+    slices = run(gaps=(sending, into_the_drain, draining, others))
+    assert host_us_until(slices, 1, 100_000) == pytest.approx(1900 + 1500)
+    assert host_us_until(slices, 0, 100_000) == pytest.approx(1000)
+    assert host_us_until(slices.model_copy(update={"gaps_left_out": 1}), 1, 100_000) is None
 
 
 def test_times_of_others_are_told_in_the_runs_own_clock() -> None:

@@ -57,8 +57,10 @@ def test_an_older_result_is_read_with_all_that_was_in_it() -> None:
                 trial["paces"] = trial.pop("core_speeds")
                 assert trial.pop("doubted") == []
                 assert (trial.pop("originated"), trial.pop("originated_arrived")) == ([], 0)
+                assert {one.pop("host_sending_us") for one in trial["stalls"]} <= {None}
                 for stream in trial["streams"]:
                     assert (stream.pop("counted_offered"), stream.pop("counted_lost")) == (None, None)
+                    assert (stream.pop("too_late"), stream.pop("from_earlier")) == (0, 0)
             for found in case["throughput"]:
                 assert (found.pop("searches"), found.pop("unmeasured")) == (0, False)  # not known then
                 for one in found["rounds"]:
