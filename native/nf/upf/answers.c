@@ -36,18 +36,22 @@ turn(uint8_t *frame)
 	RTE_SWAP(ethernet->src_addr, ethernet->dst_addr);
 }
 
-/* Sends `signal` to whom `packet` came from, if that is one other station, as ICMP errors are sent
- * (RFC 1122, 3.2.2); from here to there is turned. */
+/* One other station alone is told something, as with ICMP errors (RFC 1122, 3.2.2). */
+static bool
+may_be_told(const struct upf *upf, const struct rte_mbuf *packet,
+	    const struct weir_headers *headers)
+{
+	return headers->tuple.src_ip != upf->own_ip && weir_icmp_error_may_be_sent(packet, headers);
+}
+
+/* Sends `signal` to whom `packet` came from; from here to there is turned. */
 static void
 answer(struct upf *upf, const struct rte_mbuf *packet, const struct weir_headers *headers,
        struct weir_gtpu_signal *signal)
 {
-	uint8_t *frame;
+	uint8_t *frame = make(upf, packet->pool, rte_pktmbuf_mtod(packet, const void *),
+			      headers->l3_offset, weir_gtpu_signal_bytes(signal));
 
-	if (headers->tuple.src_ip == upf->own_ip || !weir_icmp_error_may_be_sent(packet, headers))
-		return;
-	frame = make(upf, packet->pool, rte_pktmbuf_mtod(packet, const void *), headers->l3_offset,
-		     weir_gtpu_signal_bytes(signal));
 	if (frame == NULL)
 		return;
 	turn(frame);
@@ -93,7 +97,8 @@ upf_answer_echo(struct upf *upf, const struct rte_mbuf *packet, const struct wei
 		.elements = {WEIR_GTPU_IE_RECOVERY, 0},
 	};
 
-	answer(upf, packet, headers, &signal);
+	if (may_be_told(upf, packet, headers))
+		answer(upf, packet, headers, &signal);
 }
 
 void
@@ -111,7 +116,8 @@ upf_indicate_error(struct upf *upf, const struct rte_mbuf *packet,
 			     [7] = sizeof(ip)},
 	};
 
-	if (!weir_error_rate_admits(&upf->answers.errors, upf->error_indications_pps, now_tsc))
+	if (!may_be_told(upf, packet, headers) ||
+	    !weir_error_rate_admits(&upf->answers.errors, upf->error_indications_pps, now_tsc))
 		return;
 	memcpy(&signal.elements[1], &teid, sizeof(teid));
 	memcpy(&signal.elements[8], &ip, sizeof(ip));
@@ -130,7 +136,8 @@ upf_notify_extensions(struct upf *upf, const struct rte_mbuf *packet,
 			     WEIR_GTPU_PDU_SESSION_CONTAINER},
 	};
 
-	if (weir_error_rate_admits(&upf->answers.errors, upf->error_indications_pps, now_tsc))
+	if (may_be_told(upf, packet, headers) &&
+	    weir_error_rate_admits(&upf->answers.errors, upf->error_indications_pps, now_tsc))
 		answer(upf, packet, headers, &signal);
 }
 

@@ -125,6 +125,17 @@ an_echo_request_is_answered_with_its_sequence_number(void **state)
 	assert_null(said());
 }
 
+static struct rte_mbuf *
+from(const char *source, struct rte_mbuf *packet)
+{
+	struct rte_ipv4_hdr *ip = rte_pktmbuf_mtod_offset(packet, struct rte_ipv4_hdr *, IP_AT);
+
+	assert_int_equal(inet_pton(AF_INET, source, &ip->src_addr), 1);
+	ip->hdr_checksum = 0;
+	ip->hdr_checksum = rte_ipv4_cksum(ip);
+	return packet;
+}
+
 /* RFC 1122, 3.2.2: to one other station alone. */
 static void
 nothing_is_said_to_a_group_or_to_itself(void **state)
@@ -132,20 +143,24 @@ nothing_is_said_to_a_group_or_to_itself(void **state)
 	static const uint8_t request[12] = {0x32, 1, 0, 4, 0, 0, 0, 0, 0x12, 0x34};
 	static const char *const nobody[] = {"224.0.0.1", "255.255.255.255", "0.0.0.0", "127.0.0.1",
 					     "192.0.2.1"};
-	struct rte_mbuf *packet;
-	struct rte_ipv4_hdr *ip;
+	struct rte_mbuf *answer;
 
 	(void)state;
-	upf_start(NULL);
+	upf_start((const char *const[][2]){{"error_indications_pps", "1"}, {NULL, NULL}});
 	for (unsigned int i = 0; i < RTE_DIM(nobody); i++) {
-		packet = from_gnb(request, sizeof(request));
-		ip = rte_pktmbuf_mtod_offset(packet, struct rte_ipv4_hdr *, IP_AT);
-		assert_int_equal(inet_pton(AF_INET, nobody[i], &ip->src_addr), 1);
-		ip->hdr_checksum = 0;
-		ip->hdr_checksum = rte_ipv4_cksum(ip);
-		assert_string_equal(dropped_for(upf_pass(WEIR_OUTBOUND, packet)), "signal");
+		assert_string_equal(dropped_for(upf_pass(WEIR_OUTBOUND,
+							 from(nobody[i], from_gnb(request, 12)))),
+				    "signal");
 		assert_null(said());
 	}
+	for (unsigned int i = 0; i < 50; i++) {
+		upf_pass(WEIR_OUTBOUND, from(nobody[0], in_tunnel(0x7f0000ee, UE, 20)));
+		assert_null(said());
+	}
+	upf_pass(WEIR_OUTBOUND, in_tunnel(0x7f0000ee, UE, 20));
+	answer = said();
+	assert_non_null(answer); /* nobody used up what others are told */
+	rte_pktmbuf_free(answer);
 }
 
 static void
