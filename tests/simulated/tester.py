@@ -89,7 +89,7 @@ class SimulatedDut:
     def announce(self, count: int) -> None:
         """Needs no teaching."""
 
-    def learn(self, config: TrafficConfigure) -> None:
+    def learn(self, config: TrafficConfigure, most_pps: float | None = None) -> None:
         """No stream answers another one."""
 
     def delays(self, stream: int) -> DelayHistogram:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from weir.base.si import US_PER_S
 from weir.base.words import counted
 from weir.lab.measure import CurveOptions, Measure
-from weir.measure.delay import delays, given_pps
+from weir.measure.delay import delays, given_pps, lowest_pps
 from weir.measure.one_case import GoalFound, OnChain, OneCase, measured, where_dropped
 from weir.measure.repeats import goals_of, repeated, throughput
 from weir.measure.service_level import service_level_verdicts
@@ -156,7 +156,7 @@ class SearchedCase(OneCase):
         allowed = [measure.max_load_pps] if measure.max_load_pps is not None else []
         first = [] if measure.goals or measure.curve.points else given[:1]
         load_pps = min([*first, *allowed], default=0.0)
-        probe = self.warm_up(measure.warm_up_s, load_pps, min([*given, *allowed], default=None))
+        probe = self.warm_up(measure.warm_up_s, load_pps, lowest_pps(measure, self.traffic.mean_frame_bytes))
         if probe is None:
             return None
         offered_pps, delivered_pps = undisturbed_pps(probe)

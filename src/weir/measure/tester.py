@@ -94,9 +94,9 @@ class Tester(Protocol):
     def announce(self, count: int) -> None:
         """Each port sends `count` frames with its own address, so that switches learn where it is."""
 
-    def learn(self, config: TrafficConfigure) -> Learned | None:
+    def learn(self, config: TrafficConfigure, most_pps: float | None = None) -> Learned | None:
         """Sends each flow that a stream of `config`, which is set, answers: answers go to the addresses that
-        are seen then. None: no stream answers another one."""
+        are seen then. None: no stream answers another one. `most_pps`: no faster, unless it took long."""
 
     def run(
         self,
@@ -248,11 +248,12 @@ class Answers:
         }
         """Flows of answered streams whose packets keep all mappings."""
 
-    def learn(self) -> None:
-        """Before a trial: sends each flow once, unless it is known that its mapping stands."""
+    def learn(self, most_pps: float | None = None) -> None:
+        """Before a trial: sends each flow once, unless it is known that its mapping stands. `most_pps`: of
+        the trial; None: as much as the tester can."""
         if self._due_s is None or self._clock() < self._due_s:
             return
-        learned = self._tester.learn(self._traffic.config)
+        learned = self._tester.learn(self._traffic.config, most_pps)
         nothing = learned is None or (learned.arrived > 0 and not learned.translated)
         self._due_s = None if nothing else self._clock() + MAPPED_S
 

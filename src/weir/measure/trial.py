@@ -142,7 +142,7 @@ class TrialRunner:
             shape = shape or Shape()
         ledgered = purpose in self._ledgered
         if delay is None or not delay.first_packets:  # which nothing may come before
-            self._answers.learn()
+            self._answers.learn(load_pps or None)
         before = self._seen()
         began = self._ledger
         if ledgered:

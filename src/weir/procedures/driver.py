@@ -22,9 +22,11 @@ from weir.fabric.interface_watch import InterfaceWatch
 from weir.fabric.outside import TakenWatch
 from weir.lab import Chain, Lab
 from weir.lab.frames import CAPTURE, mean_frame_bytes
+from weir.lab.measure import Measure
 from weir.lab.ways import Way
 from weir.measure import Traffic
 from weir.measure.counting import Watched
+from weir.measure.delay import lowest_pps
 from weir.measure.machine_state import MachineState
 from weir.measure.tester import Counter
 from weir.plan import SOCKET, Plan
@@ -234,7 +236,7 @@ def _running_here(
             hello = configured(client, made, deployment, say)
             took_s = round(time.monotonic() - began, 3)
             interfaces = deployment.interface_watch()
-            learned = _learned(client, made)
+            learned = _learned(client, made, lab.measure)
             yield RunningChain(lab, made, deployment, client, hello, cores, interfaces, took_s, learned)
     except ChainError as error:
         deployment.keep_logs(error)
@@ -277,14 +279,14 @@ def configured(
     return hello
 
 
-def _learned(client: DataPlaneClient, made: Plan) -> Learned | None:
+def _learned(client: DataPlaneClient, made: Plan, measure: Measure) -> Learned | None:
     """What arrives of each flow, for what is said of the chain; who measures learns it again, in time."""
-    for config in made.streams.values():
+    for frame, config in made.streams.items():
         if any(stream.answers is not None for stream in config.streams):
             tester = DataPlaneTester(client)
             tester.announce(ANNOUNCED)
             tester.configure_traffic(config)
-            return tester.learn(config)
+            return tester.learn(config, lowest_pps(measure, mean_frame_bytes(frame)))
     return None
 
 

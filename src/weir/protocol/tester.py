@@ -21,6 +21,8 @@ SLICES_MAX = 16_384
 OTHERS_MAX = 16
 LEARN_PPS, LEARN_S, LEARN_TRIES = 10_000.0, 2.0, 3
 """Flows are learned at that rate, or faster so that it takes no longer; each further try is half as fast."""
+LEARN_LONGEST_S = 10.0
+"""Where no more than some load is to be sent they are learned at that, or so that it takes no longer."""
 LEARN_LATE_S, LEARN_DRAIN_S = 0.5, 0.05
 LATE_S = 10.0  # how long after its planned end a run may still be under way
 
@@ -53,16 +55,19 @@ class DataPlaneTester:
         """Each port sends `count` frames from its own address."""
         self._client.announce(count)
 
-    def learn(self, config: TrafficConfigure) -> Learned | None:
+    def learn(self, config: TrafficConfigure, most_pps: float | None = None) -> Learned | None:
         """Sends each flow that a stream of `config`, which is set, answers, and so learns where answers go.
 
-        None: no stream answers another one. Again where flows did not arrive.
+        None: no stream answers another one. Again where flows did not arrive. `most_pps`: of all streams
+        together, which the system under test may be too slow for more of; None: no limit.
         """
         answered = {stream.answers for stream in config.streams} - {None}
         if not answered:
             return None
         flows = max(stream.flows.count if stream.flows else 1 for stream in config.streams)
         rate_pps = max(LEARN_PPS, flows / LEARN_S)
+        if most_pps is not None:
+            rate_pps = min(rate_pps, max(most_pps / len(config.streams), flows / LEARN_LONGEST_S))
         for attempt in range(1, LEARN_TRIES + 1):
             learned = self._learned(config, rate_pps, flows / rate_pps + LEARN_LATE_S)
             if learned.arrived == learned.flows or attempt == LEARN_TRIES:

@@ -73,7 +73,7 @@ class Rig:
     def __post_init__(self) -> None:
         self.answers = Answers(cast("Tester", self), self.of, lambda: self.now_s)
 
-    def learn(self, config: TrafficConfigure) -> Learned | None:
+    def learn(self, config: TrafficConfigure, _most_pps: float | None = None) -> Learned | None:
         assert config is self.of.config
         self.learned += 1
         found = Learned(flows=FLOWS, arrived=self.arrived, translated=self.translated)

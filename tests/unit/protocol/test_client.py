@@ -10,7 +10,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -233,6 +234,30 @@ def test_the_tester_waits_for_the_end_of_its_own_run(peer: Peer, client: DataPla
     result = DataPlaneTester(client).run({0: 9}, 0.001, 0.001)
     assert result.run == 4
     assert result.streams[0].delivered == 9
+
+
+@pytest.mark.parametrize(
+    ("most_pps", "each_pps"), [(None, 10_000), (100_000, 10_000), (500, 250), (20, 10), (1, 10)]
+)
+def test_flows_are_learned_no_faster_than_was_asked_for_unless_it_took_long(
+    peer: Peer, client: DataPlaneClient, most_pps: float | None, each_pps: float
+) -> None:
+    """A hundred of each of two streams, in ten seconds at the latest."""
+    asked: list[dict[str, Any]] = []
+    answers = iter([{"run": 4}, DONE] * 3)
+
+    def answer(request: dict[str, Any]) -> list[bytes]:
+        asked.append(request)
+        return [ok(request, next(answers))]
+
+    peer.answer = answer
+    flows = SimpleNamespace(count=100)
+    streams = [
+        SimpleNamespace(id=0, answers=None, flows=flows),
+        SimpleNamespace(id=1, answers=0, flows=flows),
+    ]
+    DataPlaneTester(client).learn(cast("Any", SimpleNamespace(streams=streams)), most_pps)
+    assert asked[0]["args"]["rates_pps"] == {"0": each_pps, "1": each_pps}
 
 
 def test_a_run_that_never_ends_is_given_up(

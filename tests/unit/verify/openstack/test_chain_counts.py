@@ -96,7 +96,7 @@ class OneRun:
     def announce(self, count: int) -> None:
         raise NotImplementedError
 
-    def learn(self, config: TrafficConfigure) -> Learned | None:
+    def learn(self, config: TrafficConfigure, most_pps: float | None = None) -> Learned | None:
         raise NotImplementedError
 
     def delays(self, stream: int) -> DelayHistogram:

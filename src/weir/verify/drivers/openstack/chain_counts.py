@@ -45,9 +45,9 @@ class SummingTester:
         """Likewise."""
         self._tester.announce(count)
 
-    def learn(self, config: TrafficConfigure) -> Learned | None:
+    def learn(self, config: TrafficConfigure, most_pps: float | None = None) -> Learned | None:
         """Likewise: nothing answers, so nothing is sent."""
-        return self._tester.learn(config)
+        return self._tester.learn(config, most_pps)
 
     def delays(self, stream: int) -> DelayHistogram:
         """Likewise."""
