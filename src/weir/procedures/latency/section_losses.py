@@ -20,6 +20,7 @@ MEANING = (
     "and some of their time is left out. lost: of these, dropped, or still in a queue when sending ended. "
     "most of it: where, as counted over all of the time."
 )
+STILL_QUEUED = "still in queues at the end"
 QUANTILES_US = ("min", "mean", "p50", "p90", "p99", "p999", "p9999", "max")
 # fmt: off
 COLUMNS = (
@@ -42,7 +43,7 @@ class LossRow:
     offered: int
     lost: int
     most: str
-    """ "rx_missed at f1.left"; empty: nothing was counted as dropped."""
+    """ "rx_missed at f1.left", or STILL_QUEUED; empty: nobody knows where."""
 
     @property
     def loss_ratio(self) -> float | None:
@@ -71,12 +72,13 @@ def loss_rows(result: Result) -> Iterator[LossRow]:
         for trial in trials:
             for drop in trial.drops:
                 drops[f"{drop.reason} at {drop.place}"] += drop.packets
+            drops[STILL_QUEUED] += trial.backlog
         yield LossRow(
             row,
             sum(trial.offered for trial in trials) / time_s if time_s else None,
             sum(trial.counted_offered for trial in trials),
             lost := sum(trial.counted_lost for trial in trials),
-            next((place for place, _ in drops.most_common(1)), "") if lost else "",
+            next((place for place, packets in drops.most_common(1) if packets), "") if lost else "",
         )
 
 
@@ -138,7 +140,8 @@ def _place(row: LossRow) -> str:
 
 def lost_text(row: LossRow) -> str:
     """ "12 % of 3,000,000 packets were lost, most as rx_missed at f1.left", of one that lost some."""
-    most = f", most as {row.most}" if row.most else ""
+    as_ = "" if row.most == STILL_QUEUED else "as "
+    most = f", most {as_}{row.most}" if row.most else ""
     return f"{numbers.share(row.loss_ratio)} of {numbers.count(row.offered)} packets were lost{most}"
 
 

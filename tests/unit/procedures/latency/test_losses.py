@@ -49,6 +49,15 @@ def test_the_loss_comes_before_the_delay_of_what_arrived() -> None:
     assert "the P99 of the delay is" in delay
 
 
+def test_of_what_was_too_much_it_is_said_that_it_was_still_in_queues() -> None:
+    made = run()
+    made.setups[0].cases[0].delays[0].trials[0].backlog = 900
+    (row,) = shown(made)
+    assert (row.lost, row.most) == (900, "still in queues at the end")
+    loss, _ = SECTION.findings(made)
+    assert loss.endswith(" 45 % of 2,000 packets were lost, most still in queues at the end.")
+
+
 def test_every_form_has_the_losses() -> None:
     page, text = render(run(lost=500), "html"), render(run(lost=500), "markdown")
     assert "Losses at given loads" in page
