@@ -96,7 +96,9 @@ def _rate(text: str) -> str:
         found = load_of(text)
     except ValueError as error:
         units = "pps, kpps, Mpps, bit/s, kbit/s, Mbit/s or Gbit/s"
-        expected = f"a number above 0 and its unit: {units}, such as 1.5Mpps"
+        expected = (
+            f"a number above 0 and its unit: {units}, such as 1.5Mpps; at most 1000Gpps or 1000000Gbit/s"
+        )
         raise CommandError(f"--rate {text}: expected {expected}", USAGE) from error
     if found.goal is not None:
         expected = "a rate such as 1.5Mpps; a lab has shares of a goal in measure.latency.loads"
