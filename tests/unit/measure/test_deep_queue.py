@@ -104,6 +104,14 @@ def test_what_came_in_time_behind_an_earlier_trial_that_was_given_up_is_invalid_
     assert runner.run("latency", 10, 6).trial.valid
 
 
+def test_what_waits_behind_a_trial_of_another_frame_is_invalid_for_its_delays_too() -> None:
+    rig = Rig(Deep(STEADY))
+    rig.runner(retries=0, drain_ms=8000).run("search", 40_000, 1)
+    trial = rig.runner(retries=0, drain_ms=8000).run("curve", 10, 6).trial
+    assert trial.delivered == trial.offered == 60
+    assert "packets of an earlier trial came in it" in trial.invalid_because[0]
+
+
 def test_a_load_that_it_carries_is_valid_where_it_is_given() -> None:
     latency = LatencyOptions(loads=("400pps",), duration_s=5, settle_s=1)
     case = Rig(Deep(STEADY), MEASURE.model_copy(update={"goals": (), "latency": latency})).case()

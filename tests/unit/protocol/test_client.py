@@ -235,6 +235,13 @@ def test_the_tester_waits_for_the_end_of_its_own_run(peer: Peer, client: DataPla
     assert result.streams[0].delivered == 9
 
 
+def test_whoever_measures_through_a_data_plane_next_knows_what_came_last(client: DataPlaneClient) -> None:
+    before, after = DataPlaneTester(client), DataPlaneTester(client)
+    assert after.is_empty
+    before.is_empty = False
+    assert not after.is_empty
+
+
 def test_a_run_that_never_ends_is_given_up(
     peer: Peer, client: DataPlaneClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
