@@ -299,7 +299,7 @@ class TrialRunner:
             invalid_because=[fault.sentence for fault in found],
             doubted=[
                 kind
-                for kind in ("accounting", "frames_changed")
+                for kind in ("held", "accounting", "frames_changed")
                 if any(fault.kind == kind for fault in found)
             ],
             slower_times=counted.slower_times if counted is not None else None,

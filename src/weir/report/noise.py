@@ -48,7 +48,13 @@ def fault(ran: Sequence[Trial]) -> str | None:
     sent = [trial for trial in ran if trial.delivered]
     duplicated = sum(trial.duplicates > 0 for trial in sent)
     changed = sum("frames_changed" in trial.doubted for trial in sent)
-    for what, count in (("packets arrived more than once", duplicated), ("frames arrived changed", changed)):
+    held = sum("held" in trial.doubted for trial in sent)
+    counts = (
+        ("packets arrived more than once", duplicated),
+        ("frames arrived changed", changed),
+        ("packets of an earlier trial came, or still came long after the end,", held),
+    )
+    for what, count in counts:
         if count >= FAULTY_TRIALS and count >= FAULTY_SHARE * len(sent):
             return f"{what} in {count} of {counted(len(sent), 'trial')} that delivered any"
     return None

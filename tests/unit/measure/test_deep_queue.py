@@ -82,7 +82,7 @@ def test_what_waits_behind_an_earlier_trial_is_invalid_for_that_and_for_no_place
         "empty of them, and what was sent waited behind them. Give it shorter queues, or send less: lower "
         "loads, or a lower `measure.max_load_pps`."
     ]
-    assert trial.doubted == []
+    assert trial.doubted == ["held"]
 
 
 def test_a_trial_that_is_repeated_until_the_system_is_empty_of_earlier_ones_is_valid() -> None:
