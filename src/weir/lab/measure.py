@@ -74,12 +74,7 @@ class TrialOptions(LabSection):
 class CurveOptions(LabSection):
     """The offered-load curve: received against generated."""
 
-    points: int = Field(
-        default=10,
-        ge=0,
-        le=1000,
-        description="loads measured; 0: no curve, as where the lab has no goals and does not say how many",
-    )
+    points: int = Field(default=10, ge=0, le=1000, description="loads; 0, or absent without goals: no curve")
     lowest: float = Field(default=0.1, gt=0, lt=1, description="first load, as a share of the last")
     beyond: float = Field(default=1.3, ge=1, le=100, description="last load, as a multiple of the throughput")
     duration_s: Duration = Field(default=0.5, description="length of one trial")

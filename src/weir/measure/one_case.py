@@ -219,8 +219,7 @@ def _sentence(light: Trial, traffic: Traffic, unready: Sequence[str] = ()) -> st
                 f"{silent[one.id].offered} packets {one.template.src_ip} → {one.template.dst_ip} "
                 f"{one.template.l4} ({silent[one.id].direction})"
             )
-    at_each = ", and ".join(f"of {' and of '.join(some)}, {rate}" for rate, some in sent.items())
-    none = f"{at_each}, none arrived"
+    none = ", and ".join(f"of {' and of '.join(of)}, {at}" for at, of in sent.items()) + ", none arrived"
     if slow is not None:
         each = f"{slow.own_cycles / slow.packets:,.0f} cycles each"
         return (

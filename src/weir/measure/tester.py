@@ -88,13 +88,8 @@ class Tester(Protocol):
         """Whether the system under test works on its cores too: a bridge of the kernel forwards in the system
         call of whoever sends."""
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing came any more when the last trial's account was closed: of the system under test,
-        whoever measured it. True before the first."""
-
-    @is_empty.setter
-    def is_empty(self, found: bool, /) -> None: ...
+    is_empty: bool
+    """Whether nothing came any more when the account of the chain's last trial was closed, whoever ran it."""
 
     def configure_traffic(self, config: TrafficConfigure) -> None:
         """Sets the streams of the trials that follow."""
