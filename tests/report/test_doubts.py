@@ -10,6 +10,7 @@ import pytest
 from weir.report import doubts, legend, numbers, render
 from weir.results.result import Ceiling, Counted, Drop, LeftOut, Result, Throughput, Trial
 from weir.results.rounds import UNDER_WAY, UNFINISHED
+from weir.results.trial import behind_earlier
 
 from .disturbed import disturbed, found, trial
 from .synthetic import result
@@ -328,6 +329,17 @@ def test_trials_whose_frames_changed_are_said_though_the_next_ones_were_whole() 
         "direct PVP, frame 64: 1 of 2 trials were set aside and measured again, the first of them since: "
         + changed
     ]
+
+
+def test_trials_of_a_system_that_was_not_empty_are_said_though_the_next_ones_were_whole() -> None:
+    made = carrying(1.0)
+    waited = behind_earlier(900)
+    made.setups[0].cases[0].trials.append(
+        trial(1e6, lost_share=0.0, valid=False, invalid_because=[waited], doubted=["held"])
+    )
+    (said,) = [doubt for doubt in doubts.doubts(made) if doubt.kind == "note"]
+    assert said.short == "1 of 2 trials with packets of an earlier one, or never empty"
+    assert said.detail.endswith(waited)
 
 
 def test_a_case_under_way_is_not_said_to_be_given_up() -> None:

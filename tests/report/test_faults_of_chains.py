@@ -28,8 +28,17 @@ def changed(trial: Trial) -> None:
     trial.doubted = ["frames_changed"]
 
 
+def held(trial: Trial) -> None:
+    trial.doubted = ["held"]
+
+
 @pytest.mark.parametrize(
-    ("change", "words"), [(twice, "Packets arrived more than once"), (changed, "Frames arrived changed")]
+    ("change", "words"),
+    [
+        (twice, "Packets arrived more than once"),
+        (changed, "Frames arrived changed"),
+        (held, "Packets of an earlier trial came, or still came long after the end,"),
+    ],
 )
 @pytest.mark.parametrize("made", [result, disturbed])
 def test_what_happens_in_every_trial_comes_before_who_had_the_cores(

@@ -64,6 +64,7 @@ class SimulatedDut:
     wrong: Misbehaviour = field(default_factory=Misbehaviour)
     now_s: float = 0.0
     trials: int = 0
+    is_empty: bool = True
 
     def __post_init__(self) -> None:
         self._random = random.Random(self.seed)

@@ -74,7 +74,7 @@ class TrialOptions(LabSection):
 class CurveOptions(LabSection):
     """The offered-load curve: received against generated."""
 
-    points: int = Field(default=10, ge=0, le=1000, description="loads measured; 0: no curve")
+    points: int = Field(default=10, ge=0, le=1000, description="loads; 0, or absent without goals: no curve")
     lowest: float = Field(default=0.1, gt=0, lt=1, description="first load, as a share of the last")
     beyond: float = Field(default=1.3, ge=1, le=100, description="last load, as a multiple of the throughput")
     duration_s: Duration = Field(default=0.5, description="length of one trial")
@@ -118,7 +118,7 @@ class Measure(LabSection):
         ge=0,
         le=3600,
         description="traffic before the first trial, not used: as fast as the tester can, or max_load_pps; "
-        "where nothing is searched for, the first of the loads",
+        "with neither goals nor a curve, the first of the loads",
     )
     repeats: int = Field(
         default=3, ge=1, le=100, description="searches for each frame: median, min and max are quoted"
@@ -166,4 +166,12 @@ class Measure(LabSection):
         ratios = [goal.loss_ratio for goal in self.goals]
         if len(set(names)) < len(names) or len(set(ratios)) < len(ratios):
             raise ValueError("expected goals that differ in name and in loss_ratio")
+        return self
+
+    @model_validator(mode="after")
+    def _loads_named(self) -> Self:
+        """Without goals only loads that the lab names are sent: a curve where it says so."""
+        if not self.goals and "points" not in self.curve.model_fields_set:
+            curve = self.curve.model_copy(update={"points": 0})
+            object.__setattr__(self, "curve", curve)  # frozen, and not handed to anybody yet
         return self

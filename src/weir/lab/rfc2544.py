@@ -63,7 +63,7 @@ class Rfc2544Options(LabSection):
     latency_tag_s: Duration = Field(default=60, description="when its tagged frame is sent")
     latency_repeats: int = Field(default=20, ge=1, le=1000, description="latency trials, averaged")
     loss_step: float = Field(default=0.1, gt=0, le=0.5, description="from one load to the next, of the whole")
-    burst_s: Duration = Field(default=2, description="the longest burst, as time on the medium")
+    burst_s: Duration = Field(default=2, description="how long the longest burst takes")
     burst_step: float = Field(
         default=0.005, gt=0, lt=1, description="accuracy, as a share of the burst found"
     )

@@ -211,14 +211,15 @@ def _sentence(light: Trial, traffic: Traffic, unready: Sequence[str] = ()) -> st
     if not never:
         return None
     silent = {one.stream: one for one in never}
-    sent = [
-        f"{silent[one.id].offered} packets {one.template.src_ip} → {one.template.dst_ip} {one.template.l4} "
-        f"({silent[one.id].direction})"
-        for one in traffic.config.streams
-        if one.id in silent
-    ]
-    each_pps = light.intended_load_pps / len(traffic.streams)
-    none = f"of {' and of '.join(sent)}, {each_pps:g} a second, none arrived"
+    rates_pps = traffic.rates_pps(light.intended_load_pps)
+    sent: dict[str, list[str]] = {}
+    for one in traffic.config.streams:
+        if one.id in silent:
+            sent.setdefault(f"{rates_pps[one.id]:g} a second", []).append(
+                f"{silent[one.id].offered} packets {one.template.src_ip} → {one.template.dst_ip} "
+                f"{one.template.l4} ({silent[one.id].direction})"
+            )
+    none = ", and ".join(f"of {' and of '.join(of)}, {at}" for at, of in sent.items()) + ", none arrived"
     if slow is not None:
         each = f"{slow.own_cycles / slow.packets:,.0f} cycles each"
         return (

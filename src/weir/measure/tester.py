@@ -88,6 +88,9 @@ class Tester(Protocol):
         """Whether the system under test works on its cores too: a bridge of the kernel forwards in the system
         call of whoever sends."""
 
+    is_empty: bool
+    """Whether nothing came any more when the account of the chain's last trial was closed, whoever ran it."""
+
     def configure_traffic(self, config: TrafficConfigure) -> None:
         """Sets the streams of the trials that follow."""
 

@@ -120,7 +120,6 @@ class TrialRunner:
         self._watched = watched or Watched()
         self._ledgered = ledgered
         self._answers = Answers(tester, traffic)
-        self._is_empty = True  # the system under test, behind the last trial
         self._share = 1.0  # of their time that counted in the last trials
         self._ledger = Ledger(tsc=0, tsc_hz=1)  # the last one read
 
@@ -160,8 +159,9 @@ class TrialRunner:
         taken = self._watched.cores.end()
         self._answers.sent(result)
         areas, cores = self._outside.end(began.tsc_hz) if ledgered else ([], [])
-        was_empty = self._is_empty
-        counts, result, self._is_empty = self._settled(before, result)
+        was_empty = self._tester.is_empty
+        counts, result, is_empty = self._settled(before, result)
+        self._tester.is_empty = is_empty
         counted = self._counting(result, taken, duration_s, shape)
         if counted is not None:
             share = min(1.0, counted.record.seconds / asked_s)
@@ -178,7 +178,7 @@ class TrialRunner:
             wanted_s=duration_s,
             gone_ports=[port.name for port in self._ledger.ports if port.gone],
             was_empty=was_empty,
-            is_empty=self._is_empty,
+            is_empty=is_empty,
             altered=[] if reset else self._watched.interfaces.altered(),
             as_fast_as_possible=load_pps == 0,
             reset=reset,
@@ -304,7 +304,7 @@ class TrialRunner:
             invalid_because=[fault.sentence for fault in found],
             doubted=[
                 kind
-                for kind in ("accounting", "frames_changed")
+                for kind in ("held", "accounting", "frames_changed")
                 if any(fault.kind == kind for fault in found)
             ],
             slower_times=counted.slower_times if counted is not None else None,

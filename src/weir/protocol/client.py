@@ -61,6 +61,7 @@ class DataPlaneClient:
         self._received = bytearray()
         self._last_id = 0
         self._broken = False
+        self.is_empty = True  # the chain, as whoever measured through it found last
         self._socket = self._connected(connect_s)
 
     def __enter__(self) -> Self:

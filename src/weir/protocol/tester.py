@@ -46,6 +46,15 @@ class DataPlaneTester:
         self._run = 0
         """The last one that ended."""
 
+    @property
+    def is_empty(self) -> bool:
+        """As whoever measured through this weir-dp last found."""
+        return self._client.is_empty
+
+    @is_empty.setter
+    def is_empty(self, found: bool) -> None:
+        self._client.is_empty = found
+
     def configure_traffic(self, config: TrafficConfigure) -> None:
         """Sets the streams of the trials that follow."""
         self._client.configure_traffic(config)

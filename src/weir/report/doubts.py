@@ -46,7 +46,11 @@ TITLES: dict[Kind, str] = {
     "order": "Out of order, share of the packets",
 }
 """Of those that a short report names."""
-SET_ASIDE = {"accounting": "with unaccounted packets", "frames_changed": "with changed frames"}
+SET_ASIDE = {
+    "held": "with packets of an earlier one, or never empty",
+    "accounting": "with unaccounted packets",
+    "frames_changed": "with changed frames",
+}
 
 
 @dataclass(frozen=True)
@@ -148,8 +152,8 @@ def _always_dropped(case: Case) -> str | None:
 
 
 def _set_aside(case: Case) -> tuple[str, str] | None:
-    """Trials that were measured again since packets could not be accounted for, or had changed: that the next
-    one was whole does not mend it. In words, and in few."""
+    """Trials that were measured again since packets could not be accounted for, were of an earlier trial, or
+    had changed: that the next one was whole does not mend it. In words, and in few."""
     doubted = [trial for trial in (*case.curve, *case.trials) if trial.doubted]
     if not doubted:
         return None

@@ -37,6 +37,10 @@ AWAY_LINES = 20
 _NOT_PROGRAMS = {HOST: "the host", SLOWED: SLOWED_HOW}
 
 
+_OF_CHAINS = {
+    "frames_changed": "frames arrived changed",
+    "held": "packets of an earlier trial came, or still came long after the end,",
+}
 FAULTY_SHARE = 0.9
 FAULTY_TRIALS = 3
 """Of so many trials, at least, such a share has the same fault: it is of the chain, whoever had the cores."""
@@ -46,9 +50,9 @@ def fault(ran: Sequence[Trial]) -> str | None:
     """ "packets arrived more than once in 18 of 18 trials": what no disturbance of the machine does; None:
     there is no such thing."""
     sent = [trial for trial in ran if trial.delivered]
-    duplicated = sum(trial.duplicates > 0 for trial in sent)
-    changed = sum("frames_changed" in trial.doubted for trial in sent)
-    for what, count in (("packets arrived more than once", duplicated), ("frames arrived changed", changed)):
+    counts = {"packets arrived more than once": sum(trial.duplicates > 0 for trial in sent)}
+    counts |= {what: sum(kind in trial.doubted for trial in sent) for kind, what in _OF_CHAINS.items()}
+    for what, count in counts.items():
         if count >= FAULTY_TRIALS and count >= FAULTY_SHARE * len(sent):
             return f"{what} in {count} of {counted(len(sent), 'trial')} that delivered any"
     return None

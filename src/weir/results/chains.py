@@ -7,6 +7,9 @@ from weir.base.record import Record
 from weir.results.result import Case, Trial
 from weir.results.trial import Drop
 
+_UNBALANCED = frozenset({"held", "accounting"})
+"""Doubts of a trial whose account is not closed, or does not balance."""
+
 
 class ChainLoad(Record):
     """One chain, under one traffic."""
@@ -49,7 +52,7 @@ class ChainLoad(Record):
         return ChainLedger(
             trials=len(used),
             not_used=len(self.all_trials()) - len(used),
-            unbalanced=sum("accounting" in trial.doubted for trial in self.all_trials()),
+            unbalanced=sum(not _UNBALANCED.isdisjoint(trial.doubted) for trial in self.all_trials()),
             offered=sum(trial.offered for trial in used),
             delivered=sum(trial.delivered for trial in used),
             lost=[

@@ -99,7 +99,8 @@ class BurstTest(Record):
     verifications: int = 0
     """Times that a burst with loss was sent again."""
     max_frame_rate_pps: float | None = None
-    """Max Theoretical Frame Rate: of the medium; without one, the rate at which the bursts were sent."""
+    """Max Theoretical Frame Rate: of the medium; without one, or where bursts were sent slower than that,
+    their rate."""
     throughput_pps: float | None = None
     """Measured Throughput: how fast the system under test processes headers."""
     implied_s: float | None = None
@@ -114,7 +115,7 @@ class RecoveryTest(Record):
     """RFC 2544 26.5."""
 
     overload_pps: float
-    """110 % of the throughput, or the maximum rate if that is lower."""
+    """110 % of the throughput, or the highest rate that could be sent if that is lower."""
     overload_s: float
     recovery_pps: float
     """Half of that."""
@@ -154,8 +155,9 @@ class Rfc2544(Record):
     """Those that were asked for."""
     max_pps: float
     """100 %: both directions together."""
-    max_is: Literal["medium", "tester"]
-    """Whether that is what fits on the medium, or what the tester can send and receive."""
+    max_is: Literal["medium", "tester", "lab"]
+    """Whether that is what fits on the medium, what the tester can send and receive, or, where that is not
+    known, what the lab allows."""
     link_bps: float | None = None
     """Of the medium, each direction."""
     latency: LatencyTest | None = None

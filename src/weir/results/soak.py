@@ -163,7 +163,7 @@ class SoakSegment(Record):
     """Buffers that did not come back to their pools."""
     buffers_kept_most: int = 0
     """What queues may keep of packets that are sent: drivers free them when they need room, so a few bursts
-    a port vary. No more than that is no leak."""
+    a port vary, and places that the warm-up left unused. No more than that is no leak."""
     differs: list[str] = []
     """What is not as it was when the soak began: machine, versions."""
 

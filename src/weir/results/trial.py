@@ -175,9 +175,9 @@ class Trial(Record):
     """Whether the trial may be used."""
     invalid_because: list[str] = []
     """Sentences with numbers; empty for a valid trial."""
-    doubted: list[Literal["accounting", "frames_changed"]] = []
-    """Of these reasons those that a later trial does not answer: packets were made or lost unseen, or frames
-    changed on the way."""
+    doubted: list[Literal["held", "accounting", "frames_changed"]] = []
+    """Of these reasons those that a later trial does not answer: the system under test was not empty of an
+    earlier trial, or never became so; packets were made or lost unseen; or frames changed on the way."""
     streams: list[StreamCount] = []
     """The same for each direction."""
     areas: list[AreaLoad] = []

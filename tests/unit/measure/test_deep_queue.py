@@ -82,7 +82,7 @@ def test_what_waits_behind_an_earlier_trial_is_invalid_for_that_and_for_no_place
         "empty of them, and what was sent waited behind them. Give it shorter queues, or send less: lower "
         "loads, or a lower `measure.max_load_pps`."
     ]
-    assert trial.doubted == []
+    assert trial.doubted == ["held"]
 
 
 def test_a_trial_that_is_repeated_until_the_system_is_empty_of_earlier_ones_is_valid() -> None:
@@ -102,6 +102,14 @@ def test_what_came_in_time_behind_an_earlier_trial_that_was_given_up_is_invalid_
     assert trial.from_earlier > 0
     assert "packets of an earlier trial came in it" in trial.invalid_because[0]
     assert runner.run("latency", 10, 6).trial.valid
+
+
+def test_what_waits_behind_a_trial_of_another_frame_is_invalid_for_its_delays_too() -> None:
+    rig = Rig(Deep(STEADY))
+    rig.runner(retries=0, drain_ms=8000).run("search", 40_000, 1)
+    trial = rig.runner(retries=0, drain_ms=8000).run("curve", 10, 6).trial
+    assert trial.delivered == trial.offered == 60
+    assert "packets of an earlier trial came in it" in trial.invalid_because[0]
 
 
 def test_a_load_that_it_carries_is_valid_where_it_is_given() -> None:

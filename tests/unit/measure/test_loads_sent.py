@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 
 from tests.simulated.device import Response
 from tests.simulated.tester import Misbehaviour, SimulatedDut
 from weir.lab.delay import LatencyOptions
+from weir.lab.measure import Measure
 from weir.protocol.traffic import DelayWanted, Shape
 from weir.protocol.traffic_results import TrafficResult
 
@@ -54,6 +56,21 @@ def test_where_loads_are_given_the_warm_up_is_the_first_of_them() -> None:
     assert asked(given("400pps", "2kpps")) == [400, 400, 2000]
     assert asked(given("2kpps", "400pps")) == [2000, 2000, 400]
     assert asked(given("2kpps", max_load_pps=1000)) == [1000, 2000]
+
+
+@pytest.mark.parametrize(
+    ("curve", "points"), [({}, 0), ({"curve": {"duration_s": 0.1}}, 0), ({"curve": {"points": 3}}, 3)]
+)
+def test_a_lab_without_goals_has_a_curve_of_other_loads_only_where_it_asks_for_one(
+    curve: dict[str, Any], points: int
+) -> None:
+    latency = {"loads": ["400pps"], "duration_s": 1, "settle_s": 1}
+    measure = Measure.model_validate({"goals": [], "latency": latency, **curve})
+    assert measure.curve.points == points
+    warm_up, *others = asked(Rig(Noting(STEADY, tester_max_pps=5e6), measure))
+    assert warm_up == (0 if points else 400)
+    assert others == [*others[:points], 400]
+    assert Measure().curve.points == 10
 
 
 def test_a_load_of_a_packet_in_a_while_is_warmed_up_by_some_packets_of_each_direction() -> None:

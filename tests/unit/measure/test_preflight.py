@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -11,6 +12,7 @@ from tests.simulated.tester import Misbehaviour, SimulatedDut, simulated_traffic
 from weir.lab.measure import TrialOptions
 from weir.measure import no_counters
 from weir.measure.one_case import nothing_comes, where_dropped
+from weir.measure.tester import Traffic
 from weir.measure.trial import TrialRunner
 from weir.protocol.traffic import DelayWanted, Shape
 from weir.protocol.traffic_results import TrafficResult
@@ -23,6 +25,8 @@ from .test_deep_queue import Deep
 class OneWay(SimulatedDut):
     """Nothing of its second stream arrives."""
 
+    silent = frozenset({1})
+
     def run(
         self,
         rates_pps: Mapping[int, float],
@@ -32,17 +36,29 @@ class OneWay(SimulatedDut):
         shape: Shape | None = None,
     ) -> TrafficResult:
         result = super().run(rates_pps, duration_s, drain_s, delay, shape)
-        first, second = result.streams
-        return result.model_copy(
-            update={"streams": (first, second.model_copy(update={"delivered": 0, "latency": None}))}
-        )
+        lost = {"delivered": 0, "latency": None}
+        streams = (one.model_copy(update=lost) if one.id in self.silent else one for one in result.streams)
+        return result.model_copy(update={"streams": tuple(streams)})
 
 
-def said(dut: SimulatedDut, unready: Sequence[str] = ()) -> tuple[str | None, list[Trial]]:
+class NoWay(OneWay):
+    """Nothing arrives."""
+
+    silent = frozenset({0, 1})
+
+
+def said(
+    dut: SimulatedDut, unready: Sequence[str] = (), traffic: Traffic | None = None
+) -> tuple[str | None, list[Trial]]:
     trials: list[Trial] = []
     options = TrialOptions(retries=0)
     runner = TrialRunner(
-        dut, no_counters, simulated_traffic(), options=options, on_trial=trials.append, sleep=dut.sleep
+        dut,
+        no_counters,
+        traffic or simulated_traffic(),
+        options=options,
+        on_trial=trials.append,
+        sleep=dut.sleep,
     )
     return nothing_comes(runner, unready=unready), trials
 
@@ -53,6 +69,19 @@ def test_a_direction_that_is_silent_is_named_alone() -> None:
     assert "(right-to-left)" in sentence
     assert "left-to-right" not in sentence
     assert [trial.purpose for trial in trials] == ["preflight"]
+
+
+def test_the_rate_that_is_named_is_that_of_the_silent_direction() -> None:
+    traffic = replace(simulated_traffic(), fixed_pps={1: 20.0})
+    sentence, trials = said(OneWay(STEADY), traffic=traffic)
+    assert sentence is not None
+    assert "of 10 packets" in sentence
+    assert "(right-to-left), 20 a second, none arrived" in sentence
+    assert trials[0].intended_load_pps == 2000
+    both, _ = said(NoWay(STEADY), traffic=traffic)
+    assert both is not None
+    assert "(left-to-right), 1980 a second, and of 10 packets" in both
+    assert "(right-to-left), 20 a second, none arrived" in both
 
 
 @pytest.mark.parametrize("share", [0.0, 0.99])

@@ -260,6 +260,13 @@ def test_flows_are_learned_no_faster_than_was_asked_for_unless_it_took_long(
     assert asked[0]["args"]["rates_pps"] == {"0": each_pps, "1": each_pps}
 
 
+def test_whoever_measures_through_a_data_plane_next_knows_what_came_last(client: DataPlaneClient) -> None:
+    before, after = DataPlaneTester(client), DataPlaneTester(client)
+    assert after.is_empty
+    before.is_empty = False
+    assert not after.is_empty
+
+
 def test_a_run_that_never_ends_is_given_up(
     peer: Peer, client: DataPlaneClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -117,6 +117,13 @@ def test_trials_that_do_not_balance_are_no_answer_and_the_level_is_not_judged() 
     assert {one.outcome for one in found.verdicts()} == {"not judged"}
 
 
+def test_a_trial_of_a_chain_that_was_not_empty_is_one_whose_packets_are_not_all_accounted_for() -> None:
+    (chain, *_) = by_name(loaded(MadeChains()))["pvp_generic"].chains
+    assert chain.ledger().unbalanced == 0
+    chain.case.trials[0].doubted = ["held"]
+    assert chain.ledger().unbalanced == 1
+
+
 @pytest.mark.parametrize(("pps", "outcomes"), [(9000.0, {"met"}), (15_000.0, {"met", "missed"})])
 def test_the_service_level_is_judged_for_each_chain_frame_and_number_of_flows(
     pps: float, outcomes: set[str]

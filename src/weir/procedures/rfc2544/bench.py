@@ -44,7 +44,8 @@ class Maximum:
     """The rate that is 100 %, both directions together."""
 
     pps: float
-    of: Literal["medium", "tester"]
+    of: Literal["medium", "tester", "lab"]
+    """Lab: nobody knows what the tester can do, but that it is more than the lab allows."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,12 @@ class Bench:
         """The highest rate, if the medium or the lab says it; None: it is what the tester can do."""
         said = [self.allowed_pps, self.maximum.pps if self.maximum.of == "medium" else None]
         return self.reachable_pps if self.reachable_pps in said else None
+
+    @property
+    def burst_pps(self) -> float:
+        """The rate of bursts, both directions together; 0: as fast as the tester can."""
+        limited = self.known_pps is not None or self.allowed_pps is not None
+        return self.reachable_pps if limited else 0.0
 
     def each(self, load_pps: float) -> Mapping[int, float]:
         """A load of all directions, shared out to the streams."""

@@ -75,14 +75,14 @@ def buffer_times_s(average_frames: float, max_rate_pps: float, throughput_pps: f
 def measure_bursts(bench: Bench, throughput_pps: float | None) -> BurstTest:
     """`throughput_pps`: of all directions together; None: none was found."""
     options, directions = bench.options, bench.directions
-    each_pps = bench.maximum.pps / directions
+    each_pps = bench.reachable_pps / directions
     report = BurstTest(
         limit_frames=max(2, round(options.burst_s * each_pps)),
         verifications=options.burst_verifications,
         throughput_pps=None if throughput_pps is None else throughput_pps / directions,
     )
-    if throughput_pps is not None and throughput_pps >= bench.maximum.pps:
-        report.why = "The throughput is the maximum rate: no burst can fill a buffer (RFC 9004, 6.1)."
+    if throughput_pps is not None and throughput_pps >= bench.reachable_pps:
+        report.why = _no_faster(bench)
         return report
     bursts = _Bursts(bench)
     for number in range(options.burst_repeats):
@@ -92,8 +92,20 @@ def measure_bursts(bench: Bench, throughput_pps: float | None) -> BurstTest:
             report.longest_frames.append(longest)
             report.at_limit += longest == report.limit_frames
             report.unproven += not believed
-    _summarise(report, bursts, each_pps if bench.maximum.of == "medium" else bursts.rate_pps)
+    as_medium = bench.maximum.of == "medium" and bench.reachable_pps == bench.maximum.pps
+    _summarise(report, bursts, each_pps if as_medium else bursts.rate_pps)
     return report
+
+
+def _no_faster(bench: Bench) -> str:
+    """Why no burst is sent, where none is faster than the throughput."""
+    if bench.reachable_pps == bench.maximum.pps:
+        return "The throughput is the maximum rate: no burst can fill a buffer (RFC 9004, 6.1)."
+    limit = "the lab allows" if bench.reachable_pps == bench.allowed_pps else "the tester can do"
+    return (
+        f"The throughput is the highest rate that {limit}: bursts would be no faster, and fill no buffer "
+        "(RFC 9004, 6.1)."
+    )
 
 
 def _summarise(report: BurstTest, bursts: _Bursts, max_rate_pps: float | None) -> None:
@@ -182,8 +194,7 @@ class _Bursts:
 
     def _send(self, frames: int) -> Trial:
         bench = self.bench
-        rate_pps, duration_s = 0.0, 2 * bench.options.burst_s + SPARE_S
-        if bench.known_pps is not None:
-            rate_pps = bench.known_pps
+        rate_pps, duration_s = bench.burst_pps, 2 * bench.options.burst_s + SPARE_S
+        if rate_pps:
             duration_s = (1 + SPARE_SHARE) * frames * bench.directions / rate_pps + SPARE_S
         return bench.runner.valid("burst", rate_pps, duration_s, None, Shape(packets=frames)).trial

@@ -14,6 +14,7 @@ from weir.lab.measure import Measure
 from weir.lab.rfc2544 import Rfc2544Options
 from weir.measure.one_case import GoalFound, OnChain, OneCase, measured
 from weir.measure.tester import ANNOUNCE_FRAMES, Traffic
+from weir.measure.validity import SHORTFALL_RATIO
 from weir.procedures.rfc2544.bench import Bench, Maximum, RestingRunner, medium_pps
 from weir.procedures.rfc2544.conformance import deviations
 from weir.procedures.rfc2544.loss import measure_bursts, measure_frame_loss
@@ -99,12 +100,15 @@ class _OneFrame(OneCase):
             return None
         self.runner.rest_s = self._options.restabilise_s
         directions = len(self.traffic.streams)
-        able_pps = self.ceiling.max_pps if self.ceiling else probe.offered / probe.duration_s
-        if self._options.link is None:
-            maximum = Maximum(able_pps, "tester")
-        else:
+        if self._options.link is not None:
             pps = medium_pps(self._options.link, self.traffic.mean_frame_bytes, directions)
             maximum = Maximum(pps, "medium")
+        elif self.ceiling is not None:
+            maximum = Maximum(self.ceiling.max_pps, "tester")
+        elif allowed_pps is not None and probe.counted_short <= SHORTFALL_RATIO * probe.counted_due:
+            maximum = Maximum(allowed_pps, "lab")
+        else:
+            maximum = Maximum(probe.offered / probe.duration_s, "tester")
         return Bench(
             runner=self.runner,
             options=self._options,

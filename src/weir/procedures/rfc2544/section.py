@@ -118,8 +118,7 @@ def _rates(name: str, every: list[section_rows.Reported]) -> Markup | None:
     if not any(found_at.values()):
         return None
     maximum = tuple((one.case.mean_frame_bytes, one.report.max_pps / 1e6) for one in fixed)
-    of = "medium's maximum" if fixed[0].report.max_is == "medium" else "tester's maximum"
-    lines = [Line(of, maximum, None)]
+    lines = [Line(f"{fixed[0].report.max_is}'s maximum", maximum, None)]
     lines += [Line(goal, points, index) for index, (goal, points) in enumerate(found_at.items())]
     sizes = Axis("frame size, bytes", ticks=_apart(sorted({at for at, _ in maximum})))
     return line_chart(f"{name}: throughput by frame size", lines, sizes, Axis("Mpps"))

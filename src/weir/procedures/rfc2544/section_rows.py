@@ -59,9 +59,8 @@ def findings(result: Result) -> Iterator[str]:
         ]
         if shares:
             low, high = (pick(shares, key=lambda each: each[0]) for pick in (min, max))
-            of = "medium's" if every[0].report.max_is == "medium" else "tester's"
             span = " to ".join(_named_share(*each[1:]) for each in ((low,) if low is high else (low, high)))
-            yield f"{name} has a throughput without loss of {span} of the {of} maximum."
+            yield f"{name} has a throughput without loss of {span} of the {every[0].report.max_is}'s maximum."
     found = len(deviations(result))
     if reported(result):
         differs = (

@@ -131,17 +131,18 @@ class Recorder:
         wall_s: float,
         *,
         queues: Mapping[str, int],
+        warmed: int,
         complete: bool,
     ) -> None:
         """The load has ended, and its last packets are counted. `queues`: for sending, of weir-dp's ports by
-        name, in packets."""
+        name, in packets. `warmed`: packets that each of them had sent before the segment, at least."""
         segment = self.soak.segments[-1]
         segment.to_s = wall_s - self._start_wall_s
         segment.ended = "complete" if complete else "interrupted"
         segment.trial = trial
         segment.pools_after = pools
         segment.buffers_lost = buffers_lost(segment.pools_before, pools)
-        segment.buffers_kept_most = kept_most(queues, trial)
+        segment.buffers_kept_most = kept_most(queues, trial, warmed)
         self._sum_up()
 
     def fail(self, why: str) -> None:
@@ -178,11 +179,15 @@ class Recorder:
         soak.buffers_lost = max(lost) if lost else None
 
 
-def kept_most(queues: Mapping[str, int], trial: Trial) -> int:
+def kept_most(queues: Mapping[str, int], trial: Trial, warmed: int) -> int:
     """Buffers that drivers may keep. One whose queue was full frees what was sent when the next packets need
-    its places: that may be all of it."""
+    its places: that may be all of it. A place that had none before, since only `warmed` packets were sent,
+    keeps one from then on."""
     full = {one.place for one in trial.drops if one.reason == TX_QUEUE_FULL}
-    return sum(size if port in full else min(size, KEPT_A_PORT) for port, size in queues.items())
+    return sum(
+        size if port in full else min(size, KEPT_A_PORT + max(0, size - warmed))
+        for port, size in queues.items()
+    )
 
 
 def buffers_lost(before: Sequence[PoolFigures], after: Sequence[PoolFigures]) -> int:

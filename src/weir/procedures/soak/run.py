@@ -16,7 +16,7 @@ from weir.lab.delay import PAUSE, Load, load_of
 from weir.lab.frames import CAPTURE
 from weir.measure import ceilings, measure_setup
 from weir.measure.delay import load_pps
-from weir.measure.one_case import Event, OnChain, TrialFinished
+from weir.measure.one_case import Event, OnChain, PhaseStarted, TrialFinished
 from weir.measure.tester import ANNOUNCE_FRAMES, arrival_clocks
 from weir.procedures.driver import RunningChain, new_id, planned, refusal, running, take_down_leftovers
 from weir.procedures.outputs import OutputKeeper, ReportFolder
@@ -159,12 +159,13 @@ class SoakCampaign:
             case.clocks = arrival_clocks(on.client.ledger(), traffic.streams)
             run = SoakRun(self._lab, result, case, place, store=self._store, progress=self._progress)
             assert case.soak is not None
-            nothing = warm_up(on, case.frame, case.soak)
-            if nothing is not None:
-                run.refuse(on, nothing)
+            self._progress.event(PhaseStarted(case.frame, "warm-up"))
+            warmed = warm_up(on, case.frame, case.soak)
+            if warmed.problem is not None:
+                run.refuse(on, warmed.problem)
             else:
                 self.run_id = result.id
-                result.interrupted = run.segment(on)
+                result.interrupted = run.segment(on, warmed.packets)
 
     def _planned(self, setup: Setup) -> Topology:
         chain = next(one for one in self._lab.chains() if one.name == setup.chain)

@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Protocol
 
 from weir.base.error import ChainError
@@ -34,7 +35,7 @@ from weir.results.soak import PoolFigures, ProcessFigures, Soak, SoakInterval, T
 from weir.results.trial import Trial
 from weir.store.open_case import OpenCaseStore
 
-WARM_UP_S = 0.2
+WARM_UP_S, WARM_UP_MOST_S = 0.2, 5.0
 SETTLED_READS, SETTLED_S = 20, 0.05
 TABLES_MAX = 32
 SETTLED_SHARE = 0.05
@@ -53,6 +54,16 @@ def settle_s(lab: Lab, duration_s: float) -> float:
     return min(wanted, SETTLED_SHARE * duration_s)
 
 
+@dataclass(frozen=True)
+class WarmedUp:
+    """What was sent before a segment."""
+
+    packets: int
+    """Of each stream, at least: so many places of every queue for sending have been used."""
+    problem: str | None = None
+    """A sentence, if nothing of a direction comes through."""
+
+
 class SoakRun:
     """One segment on a standing chain, stored as it goes."""
 
@@ -69,10 +80,11 @@ class SoakRun:
         self._store = store
         self._progress = progress
 
-    def segment(self, on: RunningChain) -> bool:
-        """Load for what is left of the duration. True: Ctrl-C ended it. Everything known is in the store."""
+    def segment(self, on: RunningChain, warmed: int) -> bool:
+        """Load for what is left of the duration. True: Ctrl-C ended it. Everything known is in the store.
+        `warmed`: packets of each stream that were sent before."""
         with stop_signals.held():
-            interrupted = self._segment(on)
+            interrupted = self._segment(on, warmed)
             if interrupted:
                 stop_signals.discard()
         return interrupted
@@ -86,7 +98,7 @@ class SoakRun:
         self._progress.say(f"the soak was given up: {why}")
         self._judge(recorder)
 
-    def _segment(self, on: RunningChain) -> bool:
+    def _segment(self, on: RunningChain, warmed: int) -> bool:
         clock, traffic = SegmentClock(), on.traffic(self._case.frame)
         looks = _Looks(on, clock)
         recorder = Recorder(self._soak, traffic.streams)
@@ -118,7 +130,8 @@ class SoakRun:
             runner.run("soak", self._soak.load_pps, left_s, wanted, shape)
             after = looks.settled_pools(pools)
             queues = {one.name: one.tx_queue_size for one in on.plan.configure.ports}
-            recorder.end(trials[-1], after, clock.now(), queues=queues, complete=not tester.ended_early)
+            complete = not tester.ended_early
+            recorder.end(trials[-1], after, clock.now(), queues=queues, warmed=warmed, complete=complete)
         except ChainError as error:
             on.deployment.keep_logs(error)
             recorder.fail(str(error))
@@ -142,10 +155,10 @@ class SoakRun:
         self._store.add_interval(self._place, self._case)
 
 
-def warm_up(on: RunningChain, frame: str, soak: Soak) -> str | None:
+def warm_up(on: RunningChain, frame: str, soak: Soak) -> WarmedUp:
     """Sends at the soak's own load, of a schedule the lowest, until what queues keep of sent packets is full,
-    so that pools compare before and after. A sentence, if nothing of a direction comes through then, however
-    light the load.
+    so that pools compare before and after: a place of a queue has a buffer from its first use on. Not for
+    longer than `WARM_UP_MOST_S`, however slow the load fills them.
     """
     load_pps = (
         min(step.load_pps for step in soak.schedule if step.load_pps) if soak.schedule else soak.load_pps
@@ -160,9 +173,11 @@ def warm_up(on: RunningChain, frame: str, soak: Soak) -> str | None:
     )
     on.tester().configure_traffic(runner.traffic.config)
     with suppress(PortGoneError):
-        runner.run("calibration", load_pps, max(WARM_UP_S, runner.traffic.lasts_s(kept, load_pps)))
-        return nothing_comes(runner, load_pps, on.topology.unready())
-    return None
+        full_s = max(WARM_UP_S, runner.traffic.lasts_s(kept, load_pps))
+        sent = runner.run("calibration", load_pps, min(WARM_UP_MOST_S, full_s)).trial
+        problem = nothing_comes(runner, load_pps, on.topology.unready())
+        return WarmedUp(min((one.offered for one in sent.streams), default=0), problem)
+    return WarmedUp(0)
 
 
 class _Looks:

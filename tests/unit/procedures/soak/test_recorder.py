@@ -64,7 +64,9 @@ def test_a_direction_of_which_nothing_arrives_is_a_fault_though_the_other_one_do
     seen = run()
     seen.pass_by()
     streams = [counts("left-to-right", 1000, 1000), counts("right-to-left", 1000, 0)]
-    seen.recorder.end(closed(2000, 1000, streams=streams), POOLS, START_S + 10, queues=QUEUES, complete=True)
+    seen.recorder.end(
+        closed(2000, 1000, streams=streams), POOLS, START_S + 10, queues=QUEUES, warmed=1024, complete=True
+    )
     seen.recorder.judge(None)
     said = "Nothing arrived right-to-left: all 1,000 packets were lost."
     assert seen.recorder.soak.faults == [said]
@@ -86,7 +88,9 @@ def test_a_direction_that_stays_silent_in_an_open_segment_is_a_fault_by_its_inte
 def test_a_pause_in_which_nothing_is_sent_is_no_fault() -> None:
     seen = run()
     streams = [counts("left-to-right", 0, 0), counts("right-to-left", 0, 0)]
-    seen.recorder.end(closed(0, 0, streams=streams), POOLS, START_S + 10, queues=QUEUES, complete=True)
+    seen.recorder.end(
+        closed(0, 0, streams=streams), POOLS, START_S + 10, queues=QUEUES, warmed=1024, complete=True
+    )
     seen.recorder.judge(None)
     assert seen.recorder.soak.faults == []
 
@@ -235,7 +239,7 @@ def test_a_soak_that_goes_on_has_its_gap_and_the_figures_of_both_parts() -> None
     again.begin(START_S + 100)
     for _ in range(8):
         again.pass_by(delay_us=70)
-    again.recorder.end(closed(16_000, 16_000), POOLS, START_S + 180, queues={}, complete=True)
+    again.recorder.end(closed(16_000, 16_000), POOLS, START_S + 180, queues={}, warmed=0, complete=True)
     soak = again.recorder.soak
     assert [one.ended for one in soak.segments] == ["killed", "complete"]
     assert (soak.segments[0].to_s, soak.segments[1].from_s) == (40.0, 100.0)
@@ -262,7 +266,7 @@ def test_intervals_that_are_stored_may_be_taken_out() -> None:
             if seen is bare:
                 stored += seen.recorder.soak.intervals
                 seen.recorder.soak.intervals.clear()
-        seen.recorder.end(closed(3_000, 2_997), POOLS, START_S + 130, queues={}, complete=True)
+        seen.recorder.end(closed(3_000, 2_997), POOLS, START_S + 130, queues={}, warmed=0, complete=True)
     bare.recorder.soak.intervals = stored
     for seen in (whole, bare):
         seen.recorder.judge(None)
@@ -274,7 +278,9 @@ def test_the_ledger_and_the_pools_must_balance() -> None:
     seen.pass_by()
     less = [PoolFigures(name="ports", size=1000, free=830)]
     unbalanced = closed(2000, 1999, unaccounted=1, valid=False, invalid_because=["1 of 2000 packets …"])
-    seen.recorder.end(unbalanced, less, START_S + 10, queues={"tester.left": 1024}, complete=True)
+    seen.recorder.end(
+        unbalanced, less, START_S + 10, queues={"tester.left": 1024}, warmed=1024, complete=True
+    )
     seen.recorder.judge(None)
     soak = seen.recorder.soak
     assert (soak.unaccounted, soak.buffers_lost) == (1, 70)
@@ -286,7 +292,7 @@ def test_what_a_drivers_queue_may_keep_is_no_leak() -> None:
     seen = run()
     seen.pass_by()
     less = [PoolFigures(name="ports", size=1000, free=830)]
-    seen.recorder.end(closed(2000, 2000), less, START_S + 10, queues=QUEUES, complete=True)
+    seen.recorder.end(closed(2000, 2000), less, START_S + 10, queues=QUEUES, warmed=1024, complete=True)
     seen.recorder.judge(None)
     assert seen.recorder.soak.faults == []
 
@@ -299,9 +305,19 @@ def test_a_queue_that_was_full_may_keep_all_that_it_holds() -> None:
         less = [PoolFigures(name="ports", size=2000, free=900 - 500)]
         drops = [Drop(place="tester.left", reason=reason, packets=3)]
         ended = closed(2000, 1997, drops=drops)
-        seen.recorder.end(ended, less, START_S + 10, queues=QUEUES, complete=True)
+        seen.recorder.end(ended, less, START_S + 10, queues=QUEUES, warmed=1024, complete=True)
         seen.recorder.judge(None)
         assert len(seen.recorder.soak.faults) == faults
+
+
+@pytest.mark.parametrize(("warmed", "kept"), [(0, 2048), (600, 2 * 488), (5000, 128)])
+def test_a_queue_that_the_warm_up_did_not_fill_may_keep_what_fills_it_later(warmed: int, kept: int) -> None:
+    """A packet in a place for the first time stays there until the queue comes round to it again."""
+    seen = run()
+    seen.pass_by()
+    ended = closed(2000, 2000)
+    seen.recorder.end(ended, POOLS, START_S + 10, queues=QUEUES, warmed=warmed, complete=True)
+    assert seen.recorder.soak.segments[-1].buffers_kept_most == kept
 
 
 def test_memory_that_grows_is_a_fault_and_memory_that_stands_is_none() -> None:

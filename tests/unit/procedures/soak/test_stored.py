@@ -58,7 +58,7 @@ def test_every_report_has_the_soak(tmp_path: Path) -> None:
         seen.pass_by(lost=at == 5, losses=[(51.5, 1)] if at == 5 else [])
     drops = [{"place": "area f1", "reason": "denied", "packets": 1}]
     end = closed(24_000, 23_999, drops=drops)
-    seen.recorder.end(end, POOLS, START_S + 120, queues={}, complete=True)
+    seen.recorder.end(end, POOLS, START_S + 120, queues={}, warmed=0, complete=True)
     seen.recorder.judge(None)
     whole = stored(tmp_path / "results.db", seen)
     text = render(whole, "terminal")

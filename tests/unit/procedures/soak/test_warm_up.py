@@ -34,24 +34,33 @@ def chain(dut: SimulatedDut) -> Any:
 
 def test_it_is_warmed_up_at_its_own_load_until_the_queues_have_been_full_once() -> None:
     dut = Noting(STEADY)
-    assert warm_up(chain(dut), "64", new_soak(load_pps=400.0)) is None
+    warmed = warm_up(chain(dut), "64", new_soak(load_pps=400.0))
+    assert (warmed.problem, warmed.packets) == (None, QUEUE)
     assert dut.asked_pps == [400, 400]
     assert dut.now_s >= QUEUE / 200
+
+
+def test_a_load_that_would_fill_the_queues_in_minutes_only_is_sent_for_five_seconds() -> None:
+    dut = Noting(STEADY)
+    warmed = warm_up(chain(dut), "64", new_soak(load_pps=20.0))
+    assert (warmed.problem, warmed.packets) == (None, 50)
+    assert dut.asked_pps == [20, 20]
+    assert dut.now_s < 5 + 2  # and ten packets of each stream, which tell whether anything comes through
 
 
 def test_of_a_schedule_the_lowest_load_is_the_warm_up() -> None:
     steps = [SoakStep(load=f"{pps}pps", load_pps=pps, duration_s=1) for pps in (20_000, 0, 500)]
     dut = Noting(STEADY)
-    assert warm_up(chain(dut), "64", new_soak(load_pps=20_000.0, schedule=steps)) is None
+    assert warm_up(chain(dut), "64", new_soak(load_pps=20_000.0, schedule=steps)).problem is None
     assert set(dut.asked_pps) == {500}
 
 
 def test_what_lets_nothing_through_is_found_at_no_more_than_that_load() -> None:
     dut = Noting(STEADY, wrong=Misbehaviour(denied_share=1.0))
-    said = warm_up(chain(dut), "64", new_soak(load_pps=400.0))
+    said = warm_up(chain(dut), "64", new_soak(load_pps=400.0)).problem
     assert said is not None
     assert "200 a second, none arrived" in said
     silent = Misbehaviour(unaccounted_in=range(100), unaccounted=80)
-    said = warm_up(chain(Noting(STEADY, wrong=silent)), "64", new_soak(load_pps=400.0))
+    said = warm_up(chain(Noting(STEADY, wrong=silent)), "64", new_soak(load_pps=400.0)).problem
     assert said is not None
     assert "If f1 forwards only some time after it is ready" in said

@@ -51,6 +51,7 @@ class OneRun:
     rx_missed: int = 0
     offered: int = 100
     shares_cores: bool = False
+    is_empty: bool = True
     interface: dict[str, int] = field(default_factory=dict)
     functions: list[Function] = field(default_factory=list)
     then: dict[str, tuple[int, int]] = field(default_factory=dict)

@@ -37,6 +37,15 @@ class SummingTester:
         """As that tester."""
         return self._tester.shares_cores
 
+    @property
+    def is_empty(self) -> bool:
+        """Likewise."""
+        return self._tester.is_empty
+
+    @is_empty.setter
+    def is_empty(self, found: bool) -> None:
+        self._tester.is_empty = found
+
     def configure_traffic(self, config: TrafficConfigure) -> None:
         """Likewise."""
         self._tester.configure_traffic(config)
