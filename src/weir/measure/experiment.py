@@ -5,7 +5,6 @@ offered, from a low load to overload), and delays at given loads.
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from itertools import takewhile
@@ -39,6 +38,16 @@ def measure_setup(measure: Measure, traffic: Sequence[Traffic], chain: OnChain) 
     for one in traffic:
         if not (yield from measured(SearchedCase(measure, one, chain))):
             return
+
+
+def warm_up_pps(measure: Measure, mean_frame_bytes: float) -> float:
+    """Both directions together; 0: as fast as the tester can. No more than the lab allows and, where loads
+    are given, and nothing else is sent, than the first of them: what is slow and has a deep queue would be
+    full of anything more for minutes."""
+    allowed = [measure.max_load_pps] if measure.max_load_pps is not None else []
+    alone = not measure.goals and not measure.curve.points
+    first = given_pps(measure.latency, mean_frame_bytes)[:1] if alone else []
+    return min([*first, *allowed], default=0.0)
 
 
 def undisturbed_pps(probe: Trial) -> tuple[float, float]:
@@ -148,14 +157,10 @@ class SearchedCase(OneCase):
         }
 
     def _limits_pps(self) -> tuple[float, float] | None:
-        """Warms up, which also says up to which load a search makes sense: as fast as the tester can, and the
-        lab allows. Where loads are given, and nothing else is sent, at the first of them: what is slow and
-        has a deep queue would be full of anything more for minutes."""
+        """Warms up, which also says up to which load a search makes sense."""
         measure = self._measure
-        given = given_pps(measure.latency, self.traffic.mean_frame_bytes)
         allowed = [measure.max_load_pps] if measure.max_load_pps is not None else []
-        first = [] if measure.goals or measure.curve.points else given[:1]
-        load_pps = min([*first, *allowed], default=0.0)
+        load_pps = warm_up_pps(measure, self.traffic.mean_frame_bytes)
         probe = self.warm_up(measure.warm_up_s, load_pps, lowest_pps(measure, self.traffic.mean_frame_bytes))
         if probe is None:
             return None
@@ -265,40 +270,3 @@ def curve(
         on_point(index + 1, len(loads_pps))
         points.append(runner.valid("curve", load_pps, options.duration_s).trial)
     return points
-
-
-LOADS_TRIED = 8
-"""Of a search for the region."""
-DECIDING_FEWEST, DECIDING_MOST = 1, 4
-"""Loads of each goal that are tried until they are decided: of a steady system one; twice the bounds."""
-TRIAL_TAKES_S = 0.1
-BUILDING_S = 3.0
-
-
-def least_s(measure: Measure) -> float:
-    """For how long a case sends at loads that are given; 0 where rates are searched for, of which none may be
-    found."""
-    if measure.goals:
-        return 0.0
-    seconds, latency = measure.curve.points * measure.curve.duration_s, measure.latency
-    if latency is not None:
-        seconds += len(latency.all_loads) * latency.repeats * (latency.settle_s + latency.duration_s)
-    return seconds
-
-
-def expected_s(measure: Measure, deciding_loads: int = DECIDING_MOST) -> float:
-    """About how long a case takes on a quiet machine. A disturbed one repeats and lengthens trials."""
-    trial, curve, latency = measure.trial, measure.curve, measure.latency
-    around_s = TRIAL_TAKES_S + trial.drain_ms / 1e3
-    deciding = math.ceil(trial.duration_sum_s / trial.duration_s)
-    search_s = LOADS_TRIED * (trial.initial_duration_s + around_s)
-    search_s += len(measure.goals) * deciding_loads * deciding * (trial.duration_s + around_s)
-    seconds = BUILDING_S + measure.warm_up_s + curve.points * (curve.duration_s + around_s)
-    if measure.goals:
-        seconds += min(measure.time_limit_s, measure.repeats * search_s)
-        seconds += len(measure.goals) * measure.confirm_trials * (trial.duration_s + around_s)
-    if latency is not None:
-        trials = len(latency.all_loads) * latency.repeats
-        seconds += trials * (latency.settle_s + latency.duration_s + around_s)
-        seconds += trials * latency.idle_s if latency.first_packets else 0.0
-    return seconds

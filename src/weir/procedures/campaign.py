@@ -20,7 +20,7 @@ from weir.lab import Chain, Lab
 from weir.lab.measure import Measure
 from weir.lab.ways import Way, ways
 from weir.measure import ceilings, measure_setup
-from weir.measure.experiment import least_s
+from weir.measure.expected import least_s
 from weir.measure.one_case import Event, OnChain, TrialFinished
 from weir.measure.tester import Reset, Traffic
 from weir.procedures import own_campaign

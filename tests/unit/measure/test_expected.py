@@ -10,7 +10,7 @@ from tests.simulated.tester import SimulatedDut, simulated_traffic
 from weir.lab.delay import LatencyOptions
 from weir.lab.measure import CurveOptions, Goal, Measure, TrialOptions
 from weir.measure import measure_setup, no_counters
-from weir.measure.experiment import BUILDING_S, DECIDING_FEWEST, TRIAL_TAKES_S, expected_s
+from weir.measure.expected import BUILDING_S, DECIDING_FEWEST, TRIAL_TAKES_S, expected_s
 from weir.measure.one_case import OnChain, Time
 from weir.procedures.throughput.expected_command import SPREAD
 
@@ -40,6 +40,20 @@ def test_each_delay_takes_the_time_that_the_lab_gives_it() -> None:
     alone = QUICK.model_copy(update={"goals": ()})
     with_delays = alone.model_copy(update={"latency": latency})
     assert expected_s(with_delays) - expected_s(alone) == pytest.approx(160, abs=1)
+
+
+@pytest.mark.parametrize(
+    ("load", "mean_frame_bytes", "streams", "seconds"),
+    [("4pps", 64, 2, 5), ("4pps", 64, 1, 2.5), ("5120bit/s", 64, 2, 2), ("5120bit/s", 640, 2, 20)],
+)
+def test_a_warm_up_at_a_load_of_a_packet_in_a_while_takes_until_ten_of_each_stream_are_sent(
+    load: str, mean_frame_bytes: float, streams: int, seconds: float
+) -> None:
+    def takes_s(text: str) -> float:
+        measure = Measure(goals=(), latency=LatencyOptions(loads=(text,)), warm_up_s=0.2)
+        return expected_s(measure, mean_frame_bytes=mean_frame_bytes, streams=streams)
+
+    assert takes_s(load) - takes_s("1Mpps") == pytest.approx(seconds - 0.2)
 
 
 def test_more_goals_take_longer() -> None:

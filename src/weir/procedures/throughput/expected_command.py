@@ -198,16 +198,21 @@ def _connections_s(lab: Lab, *, steady: bool) -> float | None:
 
 def _expected_s(lab: Lab, compared: Sequence[Way], *, steady: bool = False) -> float:
     """Of the lab on a quiet machine, without what is measured again. `steady`: where searches are short."""
-    from weir.measure.experiment import DECIDING_FEWEST, DECIDING_MOST, expected_s
+    from weir.lab.frames import mean_frame_bytes
+    from weir.measure.expected import DECIDING_FEWEST, DECIDING_MOST, expected_s
 
     ways = [way for way in compared if way.refused is None]
-    each = len(lab.traffic.frames) * lab.measure.rounds
-    cases = [len(way.lab.chains()) * each for way in ways]
+    frames = lab.traffic.frames
+    chains = [len(way.lab.chains()) * lab.measure.rounds for way in ways]
     if (each_s := _connections_s(lab, steady=steady)) is not None:
-        return each_s * sum(cases)
+        return each_s * sum(chains) * len(frames)
     loads = DECIDING_FEWEST if steady else DECIDING_MOST
-    every = zip(ways, cases, strict=True)
-    return sum(expected_s(way.lab.measure, loads) * count for way, count in every)
+    streams = 2 if lab.tester.direction == "bidirectional" else 1
+    return sum(
+        count * expected_s(way.lab.measure, loads, mean_frame_bytes=mean_frame_bytes(frame), streams=streams)
+        for way, count in zip(ways, chains, strict=True)
+        for frame in frames
+    )
 
 
 def range_s(lab: Lab, compared: Sequence[Way], before: Sequence[float]) -> tuple[float, float]:
@@ -221,7 +226,7 @@ def range_s(lab: Lab, compared: Sequence[Way], before: Sequence[float]) -> tuple
 
 def _least_s(lab: Lab, compared: Sequence[Way]) -> float:
     """Of sending at loads that are given."""
-    from weir.measure.experiment import least_s
+    from weir.measure.expected import least_s
 
     if lab.traffic.connections is not None or _replayed(lab) is not None:
         return 0.0
@@ -234,7 +239,7 @@ def _least_s(lab: Lab, compared: Sequence[Way]) -> float:
 def expected(plan: Planned, before: Sequence[float]) -> str:
     """How much there is to do, and about how long that takes."""
     from weir.cli.progress import rough, span
-    from weir.measure.experiment import least_s
+    from weir.measure.expected import least_s
 
     lab, share = plan.lab, plan.left_share
     rounds, cases = lab.measure.rounds, plan.cases
