@@ -40,6 +40,7 @@ from weir.results.explanation import Evidence, Limit
 from weir.results.result import Trial
 from weir.results.trial import behind_earlier
 
+STILL_CAME = "packets still came when the trial was given up, and what was not back is not known to be lost"
 COUNTED_SHARE = 0.01
 """A queue with less than this share of what was lost in queues does not overflow."""
 THROTTLED_SHARE = 0.1
@@ -56,8 +57,8 @@ def judge(one: Analysis) -> Verdict:
     trial = one.trial
     if one.silent is not None:
         return _too_slow(one, one.silent) or nothing_comes(one, one.silent)
-    if trial.from_earlier and not trial.valid:
-        return unknown(f"{behind_earlier(trial.from_earlier)}.")
+    if "held" in trial.doubted:
+        return unknown(f"{behind_earlier(trial.from_earlier) if trial.from_earlier else STILL_CAME}.")
     if not balanced(trial):
         return unknown(f"{_unbalanced(trial)}: its counters cannot be believed.")
     if lost_some(trial) and one.losses.decided > one.losses.overflowed:

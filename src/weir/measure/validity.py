@@ -34,6 +34,8 @@ from weir.results.trial import behind_earlier
 SHORTFALL_RATIO = 0.001
 STRETCH_RATIO = 0.01
 UNTIMED_RATIO = 0.001
+EARLIER_RATIO = 0.001
+"""More of earlier packets, of which those that flows are learned with are some, and losses may be theirs."""
 # One stall of the host is no stretch: gaps of up to 1 ms are usual on a virtual machine.
 STRETCH_FLOOR_S = 0.002
 SAID_IN_MS_BELOW_S = 0.1
@@ -94,8 +96,9 @@ def faults(
         )
     unbalanced = counts.unaccounted < 0 or (counts.unaccounted > 0 and not reset)
     earlier = sum(stream.late_from_earlier_run for stream in result.streams)
-    if earlier and (unbalanced or not was_empty or not is_empty):
-        # Its packets came out in place of this one's: the account of neither can balance.
+    behind = earlier > counts.offered * EARLIER_RATIO and counts.delivered < counts.offered
+    if earlier and (unbalanced or behind or not was_empty or not is_empty):
+        # Its packets came out in place of this one's, of which no account can tell what became.
         found.append(Fault("held", f"{behind_earlier(earlier)}. {_SHORTER}"))
     elif not is_empty:
         found.append(Fault("held", _HELD))  # the account is not closed, and need not balance

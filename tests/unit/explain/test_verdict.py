@@ -236,11 +236,19 @@ def test_it_says_so_where_the_evidence_does_not_do(wrong: dict[str, Any], words:
 def test_of_a_trial_behind_an_earlier_one_it_says_that_and_doubts_no_counter() -> None:
     areas = [*the_tester(), area("f1", HALF, NAT), area("f2", 0.2, ACL)]
     streams = [stream(OFFERED).model_copy(update={"from_earlier": 3384})]
-    found = explained(trial(areas, unaccounted=3384, valid=False, streams=streams))
+    found = explained(trial(areas, unaccounted=3384, valid=False, doubted=["held"], streams=streams))
     assert found.limit.sentence.endswith(
         "Cannot tell: 3,384 packets of an earlier trial came in it: the system under test was not yet empty "
         "of them, and what was sent waited behind them."
     )
+    other = explained(trial(areas, {}, valid=False, streams=streams))  # its own reason is another
+    assert verdict(other)[0] == "nothing"
+
+
+def test_of_a_trial_that_was_given_up_it_says_that_and_doubts_no_counter() -> None:
+    areas = [*the_tester(), area("f1", HALF, NAT), area("f2", 0.2, ACL)]
+    found = explained(trial(areas, unaccounted=3384, valid=False, doubted=["held"]))
+    assert "Cannot tell: packets still came when the trial was given up" in found.limit.sentence
 
 
 def test_it_says_what_share_was_offloaded_and_cycles_are_of_the_rest() -> None:

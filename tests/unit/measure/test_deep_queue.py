@@ -85,6 +85,13 @@ def test_what_waits_behind_an_earlier_trial_is_invalid_for_that_and_for_no_place
     assert trial.doubted == ["held"]
 
 
+def test_losses_behind_earlier_packets_are_no_answer_though_all_are_accounted_for() -> None:
+    trial = Rig(Deep(STEADY, ahead=2_000)).runner(retries=0).run("latency", 400, 6).trial
+    assert 0 < trial.delivered < trial.offered
+    assert trial.from_earlier == pytest.approx(2_000, rel=0.01)
+    assert trial.doubted == ["held"]
+
+
 def test_a_trial_that_is_repeated_until_the_system_is_empty_of_earlier_ones_is_valid() -> None:
     rig = Rig(Deep(STEADY, ahead=50_000))
     assert rig.runner().valid("latency", 400, 6).trial.valid
