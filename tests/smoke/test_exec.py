@@ -112,6 +112,17 @@ def test_only_the_command_sees_the_names_of_the_hosts(deployment: fabric.Deploym
     assert "nameserver" not in said
 
 
+def test_only_the_command_sees_the_interfaces_of_its_host_in_sys(deployment: fabric.Deployment) -> None:
+    before = sorted(path.name for path in Path("/sys/class/net").iterdir())
+    said, _ = in_left(deployment, "sh", "-c", "ls /sys/class/net | sort; cat /sys/class/net/eth0/address")
+    *listed, address = said.split()
+    told, _ = in_left(deployment, "ip", "-o", "link", "show")
+    links = {line.split()[1].partition("@")[0].rstrip(":"): line for line in told.splitlines()}
+    assert listed == sorted(links)
+    assert f"link/ether {address} " in links["eth0"]
+    assert sorted(path.name for path in Path("/sys/class/net").iterdir()) == before
+
+
 def begun(*words: str) -> tuple[int, IO[str]]:
     """`weir` in a child of this process, which saves its start: the pid, and where to read what it says."""
     reading, writing = os.pipe()

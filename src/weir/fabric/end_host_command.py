@@ -68,6 +68,8 @@ def become(host: CommandPlace, argv: Sequence[str]) -> NoReturn:
         namespace.bind(host.hosts_file, NAMES)
         if RESOLVER.exists():
             namespace.bind(host.resolver_file, RESOLVER)
+        with suppress(OSError):  # where none may be made, as in most containers, it stays the machine's
+            namespace.own_sys()
     except OSError as error:
         raise FabricError(
             f"cannot enter host {host.name} of {host.deployment}: {error}",

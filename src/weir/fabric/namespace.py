@@ -14,7 +14,7 @@ from pyroute2 import config, netns
 config.default_communicate_timeout = 60
 """Seconds: while the kernel takes many namespaces down it makes none."""
 DIRECTORY = Path("/run/netns")
-_TEMPORARY = Path("/tmp")
+_TEMPORARY, _SYS = Path("/tmp"), Path("/sys")
 _HERE = "/proc/thread-self/ns/net"
 _CLONE_NEWNS = 0x20000  # <linux/sched.h>, <linux/mount.h>
 _MS_BIND, _MS_REC, _MS_SLAVE = 1 << 12, 1 << 14, 1 << 19
@@ -72,6 +72,11 @@ def bind(source: Path, target: Path) -> None:
     _mount(source, target, _MS_BIND)
 
 
+def own_sys() -> None:
+    """/sys is of the network namespace that this process is in. After `own_mounts`. OSError if it may not."""
+    _mount(Path("sysfs"), _SYS, 0, b"sysfs")
+
+
 def own_temporary(directory: Path, kept: Path) -> None:
     """This process, and what it becomes, sees `directory` in place of /tmp, and `kept` where it is. OSError
     if it may not."""
@@ -84,9 +89,9 @@ def own_temporary(directory: Path, kept: Path) -> None:
     os.close(stays)
 
 
-def _mount(source: Path | None, target: Path, flags: int) -> None:
+def _mount(source: Path | None, target: Path, flags: int, kind: bytes | None = None) -> None:
     from_ = None if source is None else os.fsencode(source)
-    if _libc.mount(from_, os.fsencode(target), None, ctypes.c_ulong(flags), None) != 0:
+    if _libc.mount(from_, os.fsencode(target), kind, ctypes.c_ulong(flags), None) != 0:
         error = ctypes.get_errno()
         raise OSError(error, os.strerror(error), str(target))
 
