@@ -104,8 +104,7 @@ add_prepare(const void *state, const void *arguments, const char *where, void **
 
 		if (wrong != NULL)
 			return weir_fail(error, "bad_argument", where,
-					 "the address of a neighbour as `via`", NULL,
-					 "%s", wrong);
+					 "the address of a neighbour as `via`", NULL, "%s", wrong);
 	} else if (!l3fwd_is_station(&route.target.mac))
 		return weir_fail(error, "bad_argument", where, "the MAC address of a station", NULL,
 				 "next_hop is not given, or is a group address");
