@@ -326,8 +326,7 @@ def test_trials_whose_frames_changed_are_said_though_the_next_ones_were_whole() 
         trial(1e6, lost_share=0.0, valid=False, invalid_because=[changed], doubted=["frames_changed"])
     )
     assert of(made, "note") == [
-        "direct PVP, frame 64: 1 of 2 trials were set aside and measured again, the first of them since: "
-        + changed
+        "direct PVP, frame 64: 1 of 2 trials were set aside, the first of them since: " + changed
     ]
 
 

@@ -14,7 +14,8 @@ make(struct upf *upf, struct rte_mempool *pool, const void *ethernet, uint16_t l
 {
 	struct upf_answers *answers = &upf->answers;
 	const uint16_t room = RTE_MAX(l3_offset + l3_bytes, RTE_ETHER_MIN_LEN - RTE_ETHER_CRC_LEN);
-	struct rte_mbuf *made = answers->count < UPF_ANSWERS_MAX ? weir_made_packet(pool) : NULL;
+	struct rte_mbuf *made =
+		answers->count < UPF_ANSWERS_MAX && pool != NULL ? weir_made_packet(pool) : NULL;
 	uint8_t *frame = made != NULL ? (uint8_t *)rte_pktmbuf_append(made, room) : NULL;
 
 	if (frame == NULL) {

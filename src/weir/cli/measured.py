@@ -90,15 +90,14 @@ def _each(ways: Sequence[Way], change: Callable[[Lab], Lab]) -> tuple[Way, ...]:
 
 def _rate(text: str) -> str:
     """As a load in its one spelling: "1.5Mpps", "100Mbit/s"."""
-    from weir.lab.delay import load_of, rate_text
+    from weir.lab.delay import BOUNDS, load_of, rate_text
 
     try:
         found = load_of(text)
     except ValueError as error:
         units = "pps, kpps, Mpps, bit/s, kbit/s, Mbit/s or Gbit/s"
-        expected = (
-            f"a number above 0 and its unit: {units}, such as 1.5Mpps; at most 1000Gpps or 1000000Gbit/s"
-        )
+        bounds = (f"{least:g}{unit} to {most / 1e9:g}G{unit}" for unit, (least, most) in BOUNDS.items())
+        expected = f"a number and its unit: {units}, such as 1.5Mpps; {' or '.join(bounds)}"
         raise CommandError(f"--rate {text}: expected {expected}", USAGE) from error
     if found.goal is not None:
         expected = "a rate such as 1.5Mpps; a lab has shares of a goal in measure.latency.loads"

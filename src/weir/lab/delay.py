@@ -16,8 +16,8 @@ from weir.lab.units import BPS, IN_SECONDS, PPS, quantity
 SHARE_DIGITS = 3
 """Of a share in percent, behind the point."""
 _SHARE = re.compile(rf"\s*([0-9]{{1,3}}(?:\.[0-9]{{1,{SHARE_DIGITS}}})?)\s*%\s*(?:of\s+)?(\S+)\s*", re.ASCII)
-LEAST, MOST = 0.001, {"pps": 1e12, "bit/s": 1e15}
-"""Of a load: a packet in a quarter of an hour, and more than any wire carries."""
+BOUNDS = {"pps": (0.01, 1e10), "bit/s": (10.0, 4e12)}
+"""Of a load: a packet in two minutes or so, and what weir-dp takes for one stream."""
 EXPECTED = 'a share of a goal such as "50% PDR", or a rate such as 1.5Mpps or 100Mbit/s'
 LONGEST_S = 7 * 24 * 3600
 Time = Annotated[float, Field(ge=0, le=LONGEST_S), IN_SECONDS]
@@ -50,10 +50,9 @@ def load_of(text: str) -> Load:
                 continue
             if value <= 0:
                 raise ValueError(f"is a load of {text}; expected above 0")
-            if not LEAST <= value <= MOST[unit]:
-                raise ValueError(
-                    f"is a load of {text}; expected {LEAST:g}{unit} to {MOST[unit] / 1e9:g}G{unit}"
-                )
+            least, most = BOUNDS[unit]
+            if not least <= value <= most:
+                raise ValueError(f"is a load of {text}; expected {least:g}{unit} to {most / 1e9:g}G{unit}")
             return Load(text, pps=value) if unit == "pps" else Load(text, bps=value)
     raise ValueError(f"is {text!r}; expected {EXPECTED}")
 

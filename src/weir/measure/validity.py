@@ -34,8 +34,8 @@ from weir.results.trial import behind_earlier
 SHORTFALL_RATIO = 0.001
 STRETCH_RATIO = 0.01
 UNTIMED_RATIO = 0.001
-EARLIER_RATIO = 0.001
-"""More of earlier packets, of which those that flows are learned with are some, and losses may be theirs."""
+EARLIER_RATIO = 0.01
+"""With more of earlier packets losses may be theirs. Fewer may be those that flows were learned with."""
 # One stall of the host is no stretch: gaps of up to 1 ms are usual on a virtual machine.
 STRETCH_FLOOR_S = 0.002
 SAID_IN_MS_BELOW_S = 0.1

@@ -21,8 +21,9 @@ SLICES_MAX = 16_384
 OTHERS_MAX = 16
 LEARN_PPS, LEARN_S, LEARN_TRIES = 10_000.0, 2.0, 3
 """Flows are learned at that rate, or faster so that it takes no longer; each further try is half as fast."""
-LEARN_LONGEST_S = 10.0
-"""Where no more than some load is to be sent they are learned at that, or so that it takes no longer."""
+LEARN_LONGEST_S, LEARN_LONG_TRIES = 4.0, 2
+"""Where no more than some load is to be sent they are learned at that, or so that a try takes no longer: the
+first mapping stands for as long again as `measure.tester.MAPPED_S` then."""
 LEARN_LATE_S, LEARN_DRAIN_S = 0.5, 0.05
 LATE_S = 10.0  # how long after its planned end a run may still be under way
 
@@ -74,14 +75,15 @@ class DataPlaneTester:
         if not answered:
             return None
         flows = max(stream.flows.count if stream.flows else 1 for stream in config.streams)
-        rate_pps = max(LEARN_PPS, flows / LEARN_S)
-        if most_pps is not None:
-            rate_pps = min(rate_pps, max(most_pps / len(config.streams), flows / LEARN_LONGEST_S))
-        for attempt in range(1, LEARN_TRIES + 1):
+        rate_pps, tries, slower = max(LEARN_PPS, flows / LEARN_S), LEARN_TRIES, 2
+        if most_pps is not None and most_pps / len(answered) < rate_pps:
+            rate_pps = min(rate_pps, max(most_pps / len(answered), flows / LEARN_LONGEST_S))
+            tries, slower = LEARN_LONG_TRIES, 1
+        for attempt in range(1, tries + 1):
             learned = self._learned(config, rate_pps, flows / rate_pps + LEARN_LATE_S)
-            if learned.arrived == learned.flows or attempt == LEARN_TRIES:
+            if learned.arrived == learned.flows or attempt == tries:
                 break
-            rate_pps /= 2
+            rate_pps /= slower
         return learned
 
     def _learned(self, config: TrafficConfigure, rate_pps: float, limit_s: float) -> Learned:

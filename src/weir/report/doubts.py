@@ -162,7 +162,7 @@ def _set_aside(case: Case) -> tuple[str, str] | None:
     first = next(trial for trial in doubted if why in trial.doubted)
     because = " ".join(first.invalid_because)
     return (
-        f"{count} were set aside and measured again, the first of them since: {because}",
+        f"{count} were set aside, the first of them since: {because}",
         f"{count} {SET_ASIDE[why]}",
     )
 

@@ -8,7 +8,7 @@ from weir.results.result import Case, Trial
 from weir.results.trial import Drop
 
 _UNBALANCED = frozenset({"held", "accounting"})
-"""Doubts of a trial whose account is not closed, or does not balance."""
+"""Doubts of a trial whose account is not closed, does not balance, or has packets of an earlier one."""
 
 
 class ChainLoad(Record):
@@ -70,7 +70,7 @@ class ChainLedger(Record):
     """That may be used."""
     not_used: int
     unbalanced: int
-    """Of those, trials whose packets were not all accounted for."""
+    """Of those, trials whose packets were not all accounted for, or came behind those of an earlier one."""
     offered: int
     delivered: int
     lost: list[Drop]

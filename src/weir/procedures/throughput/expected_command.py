@@ -207,9 +207,14 @@ def _expected_s(lab: Lab, compared: Sequence[Way], *, steady: bool = False) -> f
     if (each_s := _connections_s(lab, steady=steady)) is not None:
         return each_s * sum(chains) * len(frames)
     loads = DECIDING_FEWEST if steady else DECIDING_MOST
-    streams = 2 if lab.tester.direction == "bidirectional" else 1
     return sum(
-        count * expected_s(way.lab.measure, loads, mean_frame_bytes=mean_frame_bytes(frame), streams=streams)
+        count
+        * expected_s(
+            way.lab.measure,
+            loads,
+            mean_frame_bytes=mean_frame_bytes(frame),
+            streams=2 if way.lab.tester.direction == "bidirectional" else 1,
+        )
         for way, count in zip(ways, chains, strict=True)
         for frame in frames
     )
