@@ -249,12 +249,21 @@ class Analysis:
         seconds = self.trial.duration_s
         if not self.trial.streams:
             return self.trial.delivered / seconds
-        return sum(one.delivered / (seconds + _behind_s(one)) for one in self.trial.streams)
+        return sum(
+            one.delivered / (seconds * _in_time(one) + _behind_s(one))
+            for one in self.trial.streams
+            if one.delivered
+        )
 
     def core_of(self, area: str) -> Core | None:
         """The core that runs it."""
         numbers = [one.core for one in self.trial.areas if one.name == area]
         return next((core for core in self.cores if core.number in numbers), None)
+
+
+def _in_time(stream: StreamCount) -> float:
+    """Of the time of sending, how much had gone by when the last packet left that did not come too late."""
+    return stream.delivered / (stream.delivered + stream.too_late)
 
 
 def _behind_s(stream: StreamCount) -> float:

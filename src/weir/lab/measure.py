@@ -160,6 +160,11 @@ class Measure(LabSection):
     )
     seed: int = Field(default=1, ge=0, description="of everything random in the traffic")
 
+    @property
+    def allowed_pps(self) -> tuple[float, ...]:
+        """The highest load that the lab allows, all directions together; empty: any."""
+        return () if self.max_load_pps is None else (self.max_load_pps,)
+
     @model_validator(mode="after")
     def _distinct(self) -> Self:
         names = [goal.name for goal in self.goals]

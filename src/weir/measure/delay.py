@@ -36,8 +36,7 @@ def given_pps(options: LatencyOptions | None, mean_frame_bytes: float) -> list[f
 def lowest_pps(measure: Measure, mean_frame_bytes: float) -> float | None:
     """What nothing that is no trial should be sent faster than: the lowest rate that is given, or all that
     the lab allows; None: no limit."""
-    allowed = [measure.max_load_pps] if measure.max_load_pps is not None else []
-    return min([*given_pps(measure.latency, mean_frame_bytes), *allowed], default=None)
+    return min([*given_pps(measure.latency, mean_frame_bytes), *measure.allowed_pps], default=None)
 
 
 def delays(

@@ -44,10 +44,9 @@ def warm_up_pps(measure: Measure, mean_frame_bytes: float) -> float:
     """Both directions together; 0: as fast as the tester can. No more than the lab allows and, where loads
     are given, and nothing else is sent, than the first of them: what is slow and has a deep queue would be
     full of anything more for minutes."""
-    allowed = [measure.max_load_pps] if measure.max_load_pps is not None else []
     alone = not measure.goals and not measure.curve.points
     first = given_pps(measure.latency, mean_frame_bytes)[:1] if alone else []
-    return min([*first, *allowed], default=0.0)
+    return min([*first, *measure.allowed_pps], default=0.0)
 
 
 def undisturbed_pps(probe: Trial) -> tuple[float, float]:
@@ -159,7 +158,6 @@ class SearchedCase(OneCase):
     def _limits_pps(self) -> tuple[float, float] | None:
         """Warms up, which also says up to which load a search makes sense."""
         measure = self._measure
-        allowed = [measure.max_load_pps] if measure.max_load_pps is not None else []
         load_pps = warm_up_pps(measure, self.traffic.mean_frame_bytes)
         probe = self.warm_up(measure.warm_up_s, load_pps, lowest_pps(measure, self.traffic.mean_frame_bytes))
         if probe is None:
@@ -172,7 +170,7 @@ class SearchedCase(OneCase):
         highest = offered_pps * (ABOVE_SENT if self.chain.tester.shares_cores else 1)
         if self.ceiling is not None:
             highest = min(highest, max(self.ceiling.max_pps, 1.1 * delivered_pps))
-        highest = min([highest, *allowed])
+        highest = min([highest, *measure.allowed_pps])
         # What came through tells how slow a system is beside the tester; queues that were full are in it.
         came_pps = max(1, probe.delivered) / probe.duration_s
         lowest = measure.min_load * highest

@@ -137,18 +137,24 @@ def test_where_even_the_lowest_load_was_too_much_the_trial_at_it_is_explained() 
 
 
 @pytest.mark.parametrize(
-    ("p50_us", "p99_us", "carried_pps"),
-    [(1e6, 1e6, 500_000), (5e5, 1e6, 500_000), (10.0, 50_000.0, 1_000_000)],
-    ids=["a queue that was full from the beginning", "one that grew", "pauses"],
+    ("p50_us", "p99_us", "too_late", "carried_pps"),
+    [
+        (1e6, 1e6, 0, 500_000),
+        (5e5, 1e6, 0, 500_000),
+        (10.0, 50_000.0, 0, 1_000_000),
+        (1e6, 2e6, 500_000, 200_000),  # 0.5 s of sending, out in 2.5 s
+    ],
+    ids=["a queue that was full from the beginning", "one that grew", "pauses", "one that outlived the wait"],
 )
 def test_what_a_queue_gave_after_sending_was_not_carried_while_packets_were_sent(
-    p50_us: float, p99_us: float, carried_pps: float
+    p50_us: float, p99_us: float, too_late: int, carried_pps: float
 ) -> None:
     delays = Latency(
         packets=OFFERED, min_us=1, mean_us=p50_us, p50_us=p50_us, p90_us=p99_us, p99_us=p99_us,
         p999_us=p99_us, max_us=p99_us,
     )  # fmt: skip
-    streams = [stream(OFFERED).model_copy(update={"latency": delays})]
+    late = {"latency": delays, "delivered": OFFERED - too_late, "too_late": too_late}
+    streams = [stream(OFFERED).model_copy(update=late)]
     found = explained(trial([*the_tester(), area("f1", 0.98)], streams=streams))
     assert found.carried_pps == pytest.approx(carried_pps, rel=1e-3)
 
