@@ -90,7 +90,7 @@ class SimulatedDut:
     def announce(self, count: int) -> None:
         """Needs no teaching."""
 
-    def learn(self, config: TrafficConfigure, most_pps: float | None = None) -> None:
+    def learn(self, config: TrafficConfigure, most_pps: float = math.inf) -> None:
         """No stream answers another one."""
 
     def delays(self, stream: int) -> DelayHistogram:

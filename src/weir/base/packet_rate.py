@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+LEAST_PPS, MOST_PPS = 0.01, 1e10
+"""Of a load: a packet in a hundred seconds, and what weir-dp takes for one stream."""
 FEW_PPS = 100_000
 """Below this a rate is said in kpps: of a slow function 0.00213 Mpps would hide what it is."""
 

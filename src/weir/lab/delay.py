@@ -10,14 +10,15 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, PlainValidator, WithJsonSchema, field_validator, model_validator
 
+from weir.base.packet_rate import LEAST_PPS, MOST_PPS
 from weir.base.record import LabSection
 from weir.lab.units import BPS, IN_SECONDS, PPS, quantity
 
 SHARE_DIGITS = 3
 """Of a share in percent, behind the point."""
 _SHARE = re.compile(rf"\s*([0-9]{{1,3}}(?:\.[0-9]{{1,{SHARE_DIGITS}}})?)\s*%\s*(?:of\s+)?(\S+)\s*", re.ASCII)
-BOUNDS = {"pps": (0.01, 1e10), "bit/s": (10.0, 4e12)}
-"""Of a load: a packet in two minutes or so, and what weir-dp takes for one stream."""
+BOUNDS = {"pps": (LEAST_PPS, MOST_PPS), "bit/s": (1e3, 4e12)}
+"""Of a load. In bits: packets of no lab's frames are fewer, or more, than those a second."""
 EXPECTED = 'a share of a goal such as "50% PDR", or a rate such as 1.5Mpps or 100Mbit/s'
 LONGEST_S = 7 * 24 * 3600
 Time = Annotated[float, Field(ge=0, le=LONGEST_S), IN_SECONDS]

@@ -7,17 +7,19 @@ directions together.
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
+from weir.base.packet_rate import LEAST_PPS, MOST_PPS
 from weir.base.record import LabSection
 from weir.lab.delay import LatencyOptions, SoakOptions
 from weir.lab.rfc2544 import Rfc2544Options
 from weir.lab.units import IN_PPS, IN_SECONDS, Microseconds, Milliseconds, Seconds
 
 Duration = Annotated[float, Field(gt=0, le=3600), IN_SECONDS]
-Load = Annotated[float, Field(gt=0, le=1e12), IN_PPS]
+Load = Annotated[float, Field(ge=LEAST_PPS, le=MOST_PPS), IN_PPS]
 Ratio = Annotated[float, Field(ge=0, lt=1)]
 
 
@@ -110,8 +112,8 @@ class Measure(LabSection):
     )
     max_load_pps: Load | None = Field(
         default=None,
-        description="highest load tried, the warm-up's too, but for loads that are given; absent: what the "
-        "tester itself can do",
+        description="highest load that a search or a warm-up sends; loads that are given may be higher; "
+        "absent: what the tester itself can do",
     )
     warm_up_s: Seconds = Field(
         default=0.5,
@@ -161,9 +163,9 @@ class Measure(LabSection):
     seed: int = Field(default=1, ge=0, description="of everything random in the traffic")
 
     @property
-    def allowed_pps(self) -> tuple[float, ...]:
-        """The highest load that the lab allows, all directions together; empty: any."""
-        return () if self.max_load_pps is None else (self.max_load_pps,)
+    def allowed_pps(self) -> float:
+        """The highest load that the lab allows, all directions together; infinite: any."""
+        return math.inf if self.max_load_pps is None else self.max_load_pps
 
     @model_validator(mode="after")
     def _distinct(self) -> Self:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Sequence
 from weir.base.si import NS_PER_S
 from weir.lab.delay import LatencyOptions, Load, load_of
 from weir.lab.frames import BITS_PER_BYTE
-from weir.lab.measure import Measure
 from weir.measure.trial import TrialRunner
 from weir.protocol.traffic import DelayWanted
 from weir.results.result import DelayPoint, Throughput, Trial
@@ -31,12 +30,6 @@ def given_pps(options: LatencyOptions | None, mean_frame_bytes: float) -> list[f
     loads = options.all_loads if options is not None else []
     known = (load_pps(load_of(text), (), mean_frame_bytes) for text in loads)
     return [pps for pps in known if pps is not None]
-
-
-def lowest_pps(measure: Measure, mean_frame_bytes: float) -> float | None:
-    """What nothing that is no trial should be sent faster than: the lowest rate that is given, or all that
-    the lab allows; None: no limit."""
-    return min([*given_pps(measure.latency, mean_frame_bytes), *measure.allowed_pps], default=None)
 
 
 def delays(

@@ -6,8 +6,7 @@ from __future__ import annotations
 import math
 
 from weir.lab.measure import Measure
-from weir.measure.experiment import warm_up_pps
-from weir.measure.one_case import PACKETS_LEAST
+from weir.measure.preflight import PACKETS_LEAST, warm_up_pps
 
 LOADS_TRIED = 8
 """Of a search for the region."""
@@ -43,7 +42,7 @@ def expected_s(
     search_s = LOADS_TRIED * (trial.initial_duration_s + around_s)
     search_s += len(measure.goals) * deciding_loads * deciding * (trial.duration_s + around_s)
     warm_up_s, load_pps = measure.warm_up_s, warm_up_pps(measure, mean_frame_bytes)
-    if load_pps:
+    if math.isfinite(load_pps):
         warm_up_s = max(warm_up_s, PACKETS_LEAST * streams / load_pps)
     seconds = BUILDING_S + warm_up_s + curve.points * (curve.duration_s + around_s)
     if measure.goals:

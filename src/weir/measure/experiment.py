@@ -5,6 +5,7 @@ offered, from a low load to overload), and delays at given loads.
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from itertools import takewhile
@@ -13,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 from weir.base.si import US_PER_S
 from weir.base.words import counted
 from weir.lab.measure import CurveOptions, Measure
-from weir.measure.delay import delays, given_pps, lowest_pps
-from weir.measure.one_case import GoalFound, OnChain, OneCase, measured, where_dropped
+from weir.measure.delay import delays
+from weir.measure.one_case import GoalFound, OnChain, OneCase, measured
+from weir.measure.preflight import most_beside_trials_pps, warm_up_pps, where_dropped
 from weir.measure.repeats import goals_of, repeated, throughput
 from weir.measure.service_level import service_level_verdicts
 from weir.measure.tester import ANNOUNCE_FRAMES, Traffic
 from weir.measure.trial import LEDGERED, LEDGERED_OF_LOADS, TrialRunner
-from weir.measure.validity import SHORTFALL_RATIO
+from weir.measure.validity import sent_all
 from weir.results.result import Case, DelayPoint, Throughput, Trial
 
 if TYPE_CHECKING:
@@ -38,15 +40,6 @@ def measure_setup(measure: Measure, traffic: Sequence[Traffic], chain: OnChain) 
     for one in traffic:
         if not (yield from measured(SearchedCase(measure, one, chain))):
             return
-
-
-def warm_up_pps(measure: Measure, mean_frame_bytes: float) -> float:
-    """Both directions together; 0: as fast as the tester can. No more than the lab allows and, where loads
-    are given, and nothing else is sent, than the first of them: what is slow and has a deep queue would be
-    full of anything more for minutes."""
-    alone = not measure.goals and not measure.curve.points
-    first = given_pps(measure.latency, mean_frame_bytes)[:1] if alone else []
-    return min([*first, *measure.allowed_pps], default=0.0)
 
 
 def undisturbed_pps(probe: Trial) -> tuple[float, float]:
@@ -80,7 +73,8 @@ class SearchedCase(OneCase):
     def __init__(self, measure: Measure, traffic: Traffic, chain: OnChain) -> None:
         super().__init__(traffic, chain)
         self._measure = measure
-        self._lab_limit_pps = measure.max_load_pps
+        self.highest_pps = math.inf
+        """Of its searches, if a subclass knows that no more is carried."""
         self._curve: list[Trial] = []
         self._delays: list[DelayPoint] = []
         self.runner = TrialRunner(
@@ -137,7 +131,7 @@ class SearchedCase(OneCase):
                 found,
                 self.traffic.mean_frame_bytes,
                 ceiling=self.ceiling,
-                capped=limits_pps[1] == self._lab_limit_pps,
+                capped=limits_pps[1] == self._measure.allowed_pps,
                 shares_cores=self.chain.tester.shares_cores,
             )
             self.throughput.append(self._confirmed(self._with_places(result)))
@@ -158,19 +152,20 @@ class SearchedCase(OneCase):
     def _limits_pps(self) -> tuple[float, float] | None:
         """Warms up, which also says up to which load a search makes sense."""
         measure = self._measure
-        load_pps = warm_up_pps(measure, self.traffic.mean_frame_bytes)
-        probe = self.warm_up(measure.warm_up_s, load_pps, lowest_pps(measure, self.traffic.mean_frame_bytes))
+        frame_bytes = self.traffic.mean_frame_bytes
+        load_pps = warm_up_pps(measure, frame_bytes)
+        probe = self.warm_up(measure.warm_up_s, load_pps, most_beside_trials_pps(measure, frame_bytes))
         if probe is None:
             return None
         offered_pps, delivered_pps = undisturbed_pps(probe)
-        if load_pps and probe.counted_short <= SHORTFALL_RATIO * probe.counted_due:
+        if math.isfinite(load_pps) and sent_all(probe):
             offered_pps = max(offered_pps, load_pps)  # all of it, whatever part of that a slice has
         # What forwards in the sender's system calls keeps it from sending more: the limit is the system's,
         # and only a load above it shows that.
         highest = offered_pps * (ABOVE_SENT if self.chain.tester.shares_cores else 1)
         if self.ceiling is not None:
             highest = min(highest, max(self.ceiling.max_pps, 1.1 * delivered_pps))
-        highest = min([highest, *measure.allowed_pps])
+        highest = min(highest, measure.allowed_pps, self.highest_pps)
         # What came through tells how slow a system is beside the tester; queues that were full are in it.
         came_pps = max(1, probe.delivered) / probe.duration_s
         lowest = measure.min_load * highest

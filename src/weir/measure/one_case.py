@@ -1,25 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A case while it is measured: its progress, for whoever shows it; a light load before it, which tells what
-lets nothing through from what is full; and how it ends: with what stopped it and the trials finished by then.
-"""
+"""A case while it is measured: its progress, for whoever shows it; and how it ends: with what stopped it and
+the trials finished by then."""
 
 from __future__ import annotations
 
+import math
 import time
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from weir.base.words import counted
-from weir.lab.execution import FUNCTION_KINDS
 from weir.lab.sla import Sla
 from weir.measure.counting import Watched
 from weir.measure.outside import Outside
+from weir.measure.preflight import PACKETS_LEAST, nothing_comes
 from weir.measure.tester import Reset, SutCounters, Tester, Traffic
 from weir.measure.trial import PortGoneError, TrialRunner
-from weir.results.result import AreaLoad, Case, Ceiling, Drop, Throughput, Trial
+from weir.results.result import Case, Ceiling, Throughput, Trial
 from weir.results.rounds import INTERRUPTED
 
 Phase = Literal[
@@ -69,13 +67,8 @@ Event = PhaseStarted | TrialFinished | GoalFound
 
 
 PROBE_S = 0.1  # shortest trial that says how fast the tester is on this chain
-PACKETS_LEAST = 10
-"""Of each stream, that say whether anything comes through: a load of fewer is sent for longer."""
-BUSY_SHARE = 0.9
-"""Of its time: a loop that is busy for more of a light load is too slow for that."""
-LIGHT_PPS, LIGHT_S = 1000.0, 0.2
-"""Of each direction: what every chain has time for."""
-DROPS_NAMED = 3
+AS_FAST_AS_CAN = 0.0
+"""What the tester is asked for then, in place of a rate."""
 DECIDED_SHARE = 0.001
 """Of the packets: functions that drop more by their own decision may do so at any load."""
 
@@ -149,15 +142,17 @@ class OneCase(ABC):
         )
         return case.model_copy(update=self.found())
 
-    def warm_up(self, seconds: float, load_pps: float = 0.0, most_pps: float | None = None) -> Trial | None:
-        """At `load_pps`, 0: as fast as the tester can. None, and a `problem`, if it can send nothing, or if
-        nothing of a direction comes through, however light the load; `most_pps`: of that, None: no limit.
+    def warm_up(self, seconds: float, load_pps: float = math.inf, most_pps: float = math.inf) -> Trial | None:
+        """At `load_pps`, infinite: as fast as the tester can. None, and a `problem`, if it can send nothing,
+        or if nothing of a direction comes through, however light the load: `most_pps` at most.
 
         Where functions dropped packets by their own decision, a light load tells how many they always drop.
         """
         self.phase("warm-up")
-        least_s = self.traffic.lasts_s(PACKETS_LEAST, load_pps) if load_pps else PROBE_S
-        probe = self.runner.run("calibration", load_pps, max(PROBE_S, least_s, seconds)).trial
+        limited = math.isfinite(load_pps)
+        least_s = self.traffic.lasts_s(PACKETS_LEAST, load_pps) if limited else PROBE_S
+        asked_pps = load_pps if limited else AS_FAST_AS_CAN
+        probe = self.runner.run("calibration", asked_pps, max(PROBE_S, least_s, seconds)).trial
         if not probe.offered:
             self.problem = "The tester could send nothing: look at the data plane's log."
             return None
@@ -176,68 +171,6 @@ class OneCase(ABC):
     def phase(self, phase: Phase, step: int = 1, steps: int = 1) -> None:
         """A phase begins."""
         self.chain.on_event(PhaseStarted(self.traffic.frame, phase, step, steps))
-
-
-def nothing_comes(
-    runner: TrialRunner, most_pps: float | None = None, unready: Sequence[str] = ()
-) -> str | None:
-    """A sentence, if nothing of a direction comes through however light the load; None: some does, be it late
-    or of an earlier trial. `most_pps`: of all directions together, sent for as long as it takes; None: no
-    limit. `unready`: functions of which nobody knows that they forward.
-
-    PortGoneError of a port that disappears.
-    """
-    traffic = runner.traffic
-    load_pps = LIGHT_PPS * len(traffic.streams)
-    load_pps = load_pps if most_pps is None else min(load_pps, most_pps)
-    light = runner.valid("preflight", load_pps, max(LIGHT_S, traffic.lasts_s(PACKETS_LEAST, load_pps))).trial
-    return _sentence(light, traffic, unready)
-
-
-def where_dropped(drops: Sequence[Drop]) -> str:
-    """ "400 at f1/firewall (denied)": the places that dropped most."""
-    lost: Counter[str] = Counter()
-    for drop in drops:
-        lost[f"{drop.decided_by or drop.place} ({drop.reason})"] += drop.packets
-    named = ", ".join(f"{packets} at {place}" for place, packets in lost.most_common(DROPS_NAMED))
-    return named or "nobody counted where"
-
-
-def _sentence(light: Trial, traffic: Traffic, unready: Sequence[str] = ()) -> str | None:
-    """Of what, at which load, and where it went; None: some came."""
-    busy = [area for area in light.areas if _all_the_time(area)]
-    slow = max(busy, key=lambda area: area.packets, default=None)
-    never = [one for one in light.silent if slow is not None or not (one.too_late or one.from_earlier)]
-    if not never:
-        return None
-    silent = {one.stream: one for one in never}
-    rates_pps = traffic.rates_pps(light.intended_load_pps)
-    sent: dict[str, list[str]] = {}
-    for one in traffic.config.streams:
-        if one.id in silent:
-            sent.setdefault(f"{rates_pps[one.id]:g} a second", []).append(
-                f"{silent[one.id].offered} packets {one.template.src_ip} → {one.template.dst_ip} "
-                f"{one.template.l4} ({silent[one.id].direction})"
-            )
-    none = ", and ".join(f"of {' and of '.join(of)}, {at}" for at, of in sent.items()) + ", none arrived"
-    if slow is not None:
-        each = f"{slow.own_cycles / slow.packets:,.0f} cycles each"
-        return (
-            f"Even a light load is too much: {none} in time. {slow.name} was busy all the time, with "
-            f"{counted(slow.packets, 'packet')}, {each}."
-        )
-    said = f"Nothing comes through: {none}. Dropped: {where_dropped(light.drops)}."
-    if not unready or any(drop.decided_by is not None for drop in light.drops):
-        return said
-    which = unready[0] if len(unready) == 1 else f"one of {', '.join(unready)}"
-    option = "`program: {ready_packets: true}`"
-    return f"{said} If {which} forwards only some time after it is ready, say {option}."
-
-
-def _all_the_time(area: AreaLoad) -> bool:
-    """Whether a loop for functions did nothing else than packets, of which it had some."""
-    polled = area.busy_cycles + area.idle_cycles
-    return area.kind in FUNCTION_KINDS and area.packets > 0 and area.busy_cycles > BUSY_SHARE * polled
 
 
 def measured(case: OneCase) -> Generator[Case, None, bool]:

@@ -8,6 +8,7 @@ another.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -97,9 +98,10 @@ class Tester(Protocol):
     def announce(self, count: int) -> None:
         """Each port sends `count` frames with its own address, so that switches learn where it is."""
 
-    def learn(self, config: TrafficConfigure, most_pps: float | None = None) -> Learned | None:
+    def learn(self, config: TrafficConfigure, most_pps: float = math.inf) -> Learned | None:
         """Sends each flow that a stream of `config`, which is set, answers: answers go to the addresses that
-        are seen then. None: no stream answers another one. `most_pps`: no faster, unless it took long."""
+        are seen then. None: no stream answers another one. `most_pps`: no faster, unless that would
+        take too long."""
 
     def run(
         self,
@@ -251,9 +253,9 @@ class Answers:
         }
         """Flows of answered streams whose packets keep all mappings."""
 
-    def learn(self, most_pps: float | None = None) -> None:
+    def learn(self, most_pps: float = math.inf) -> None:
         """Before a trial: sends each flow once, unless it is known that its mapping stands. `most_pps`: of
-        the trial; None: as much as the tester can."""
+        the trial."""
         if self._due_s is None or self._clock() < self._due_s:
             return
         learned = self._tester.learn(self._traffic.config, most_pps)

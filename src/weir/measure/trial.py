@@ -6,6 +6,7 @@ While a trial runs this process sleeps: weir-dp polls on the same cores.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -141,7 +142,7 @@ class TrialRunner:
             shape = shape or Shape()
         ledgered = purpose in self._ledgered
         if delay is None or not delay.first_packets:  # which nothing may come before
-            self._answers.learn(load_pps or None)
+            self._answers.learn(load_pps or math.inf)
         before = self._seen()
         began = self._ledger
         if ledgered:

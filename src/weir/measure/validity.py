@@ -29,7 +29,7 @@ from weir.measure.tester import Stream
 from weir.protocol.traffic_results import TrafficResult
 from weir.results import slices
 from weir.results.slices import ITSELF, QUOTA, SLOWED, SLOWED_HOW
-from weir.results.trial import behind_earlier
+from weir.results.trial import Trial, behind_earlier
 
 SHORTFALL_RATIO = 0.001
 STRETCH_RATIO = 0.01
@@ -157,6 +157,11 @@ def _changed(result: TrafficResult, streams: Sequence[Stream]) -> list[Fault]:
             )
         )
     return found
+
+
+def sent_all(trial: Trial) -> bool:
+    """Whether its tester sent what was asked for, in the time that counts."""
+    return trial.counted_short <= SHORTFALL_RATIO * trial.counted_due
 
 
 def _late(counts: Balance, result: TrafficResult, duration_s: float, counted: Counting | None) -> list[Fault]:

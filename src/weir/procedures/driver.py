@@ -26,8 +26,8 @@ from weir.lab.measure import Measure
 from weir.lab.ways import Way
 from weir.measure import Traffic
 from weir.measure.counting import Watched
-from weir.measure.delay import lowest_pps
 from weir.measure.machine_state import MachineState
+from weir.measure.preflight import most_beside_trials_pps
 from weir.measure.tester import Counter
 from weir.plan import SOCKET, Plan
 from weir.plan.spanning import part
@@ -286,7 +286,7 @@ def _learned(client: DataPlaneClient, made: Plan, measure: Measure) -> Learned |
             tester = DataPlaneTester(client)
             tester.announce(ANNOUNCED)
             tester.configure_traffic(config)
-            return tester.learn(config, lowest_pps(measure, mean_frame_bytes(frame)))
+            return tester.learn(config, most_beside_trials_pps(measure, mean_frame_bytes(frame)))
     return None
 
 

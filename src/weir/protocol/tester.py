@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Collection, Mapping
 
@@ -65,18 +66,18 @@ class DataPlaneTester:
         """Each port sends `count` frames from its own address."""
         self._client.announce(count)
 
-    def learn(self, config: TrafficConfigure, most_pps: float | None = None) -> Learned | None:
+    def learn(self, config: TrafficConfigure, most_pps: float = math.inf) -> Learned | None:
         """Sends each flow that a stream of `config`, which is set, answers, and so learns where answers go.
 
         None: no stream answers another one. Again where flows did not arrive. `most_pps`: of all streams
-        together, which the system under test may be too slow for more of; None: no limit.
+        together, which the system under test may be too slow for more of.
         """
         answered = {stream.answers for stream in config.streams} - {None}
         if not answered:
             return None
         flows = max(stream.flows.count if stream.flows else 1 for stream in config.streams)
         rate_pps, tries, slower = max(LEARN_PPS, flows / LEARN_S), LEARN_TRIES, 2
-        if most_pps is not None and most_pps / len(answered) < rate_pps:
+        if most_pps / len(answered) < rate_pps:
             rate_pps = min(rate_pps, max(most_pps / len(answered), flows / LEARN_LONGEST_S))
             tries, slower = LEARN_LONG_TRIES, 1
         for attempt in range(1, tries + 1):

@@ -9,11 +9,11 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from weir.base.packet_rate import MOST_PPS
 from weir.protocol.configuration import Mac, Request
 
 L4Port = Annotated[int, Field(ge=1, le=32767)]
 NANOSECONDS_MAX = 7 * 24 * 3600 * 10**9
-RATE_MAX_PPS = 1e10
 PACKETS_MAX = 1 << 40
 
 
@@ -157,7 +157,7 @@ class RateChange(Request):
 
     after_ns: int = Field(ge=0, le=NANOSECONDS_MAX)
     """Behind that of the change before it."""
-    factor: float = Field(ge=0, le=RATE_MAX_PPS)
+    factor: float = Field(ge=0, le=MOST_PPS)
     """Of each stream's first rate, which has a limit; 0: a pause."""
 
 
@@ -165,7 +165,7 @@ class TrafficStart(Request):
     """One run."""
 
     duration_ns: int = Field(ge=10**6, le=NANOSECONDS_MAX)
-    rates_pps: dict[str, Annotated[float, Field(ge=0, le=RATE_MAX_PPS)] | Literal["max"]]
+    rates_pps: dict[str, Annotated[float, Field(ge=0, le=MOST_PPS)] | Literal["max"]]
     """Stream → packets a second, for each stream; 0 or "max": as fast as the core can."""
     drain_ns: int = Field(default=100_000_000, ge=0, le=NANOSECONDS_MAX)
     """Longest wait for the last packets."""

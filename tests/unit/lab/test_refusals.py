@@ -230,6 +230,8 @@ def test_an_imix_whose_smallest_frame_does_not_fit_is_refused() -> None:
         ("trial: {duration_s: .nan}", "measure.trial.duration_s"),
         ("trial: {duration_s: .inf}", "measure.trial.duration_s"),
         ("max_load_pps: 10 Mbps", "measure.max_load_pps"),
+        ("max_load_pps: 100Gpps", "measure.max_load_pps"),
+        ("max_load_pps: 0.00001", "measure.max_load_pps"),
         ("time_limit_s: 1", "measure.time_limit_s"),
     ],
 )

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
@@ -73,7 +74,7 @@ class Rig:
     def __post_init__(self) -> None:
         self.answers = Answers(cast("Tester", self), self.of, lambda: self.now_s)
 
-    def learn(self, config: TrafficConfigure, _most_pps: float | None = None) -> Learned | None:
+    def learn(self, config: TrafficConfigure, _most_pps: float = math.inf) -> Learned | None:
         assert config is self.of.config
         self.learned += 1
         found = Learned(flows=FLOWS, arrived=self.arrived, translated=self.translated)

@@ -19,7 +19,7 @@ from weir.measure import (
     ceilings,
     measure_setup,
     no_counters,
-    one_case,
+    preflight,
 )
 from weir.measure.experiment import curve_loads_pps, undisturbed_pps
 from weir.measure.one_case import OnChain, Time
@@ -132,7 +132,7 @@ def test_a_function_that_is_too_slow_for_a_light_load_is_named_and_none_that_is_
             name="f1", core=1, kind=kind, busy_cycles=busy_cycles, idle_cycles=10**6, paths=[through]
         )
         load = light.model_copy(update={"areas": [area]})
-        return one_case._sentence(load, simulated_traffic("64", 64)) or ""
+        return preflight._sentence(load, simulated_traffic("64", 64)) or ""
 
     slow = said(189 * 10**7)
     assert slow.startswith("Even a light load is too much: of 200 packets 198.18.0.1 → 198.19.0.1 udp (left-")

@@ -11,7 +11,7 @@ import pytest
 from tests.simulated.tester import Misbehaviour, SimulatedDut, simulated_traffic
 from weir.lab.measure import TrialOptions
 from weir.measure import no_counters
-from weir.measure.one_case import nothing_comes, where_dropped
+from weir.measure.preflight import nothing_comes, where_dropped
 from weir.measure.tester import Traffic
 from weir.measure.trial import TrialRunner
 from weir.protocol.traffic import DelayWanted, Shape

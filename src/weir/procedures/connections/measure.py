@@ -17,8 +17,8 @@ from weir.lab.connections import Connections as Wanted
 from weir.lab.frames import BITS_PER_BYTE
 from weir.lab.lab import Lab
 from weir.lab.measure import Goal
-from weir.measure.one_case import where_dropped
 from weir.measure.outside import NOTHING, Outside
+from weir.measure.preflight import where_dropped
 from weir.measure.search import GoalResult, search
 from weir.measure.tester import CoreWatch, SutCounters
 from weir.procedures.connections.trial import PACED, ConnectionRunner

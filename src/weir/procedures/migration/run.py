@@ -15,7 +15,7 @@ from weir.fabric.vm.migration import Limits
 from weir.fabric.vm.migration import Migration as Machine
 from weir.lab import Chain, Lab
 from weir.lab.frames import CAPTURE
-from weir.measure.one_case import nothing_comes
+from weir.measure.preflight import nothing_comes
 from weir.measure.tester import ANNOUNCE_FRAMES
 from weir.measure.trial import TrialRunner
 from weir.procedures.driver import RunningChain, planned, refusal, running

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from weir.lab.frames import link_pps
 from weir.lab.rfc2544 import Rfc2544Options
-from weir.measure.one_case import Phase
+from weir.measure.one_case import AS_FAST_AS_CAN, Phase
 from weir.measure.trial import Outcome, TrialRunner
 from weir.protocol.traffic import DelayWanted, Shape
 from weir.results.result import Ceiling
@@ -57,8 +58,8 @@ class Bench:
     frames: tuple[str, ...]  # of the whole run
     maximum: Maximum
     ceiling: Ceiling | None
-    allowed_pps: float | None
-    """By the lab, both directions together; None: as much as is possible."""
+    allowed_pps: float
+    """By the lab, both directions together; infinite: as much as is possible."""
     shares_cores: bool
     """The system under test works on the tester's cores, too."""
     phase: Callable[[Phase, int, int], None]  # what begins: test, step, steps
@@ -73,7 +74,7 @@ class Bench:
     def reachable_pps(self) -> float:
         """The maximum, or what the tester can do of it, and the lab allows."""
         able = [self.ceiling.max_pps] if self.ceiling is not None else []
-        return min([self.maximum.pps, *able, *([self.allowed_pps] if self.allowed_pps is not None else [])])
+        return min([self.maximum.pps, self.allowed_pps, *able])
 
     @property
     def known_pps(self) -> float | None:
@@ -83,13 +84,9 @@ class Bench:
 
     @property
     def burst_pps(self) -> float:
-        """The rate of bursts, both directions together; 0: as fast as the tester can."""
-        limited = self.known_pps is not None or self.allowed_pps is not None
-        return self.reachable_pps if limited else 0.0
-
-    def each(self, load_pps: float) -> Mapping[int, float]:
-        """A load of all directions, shared out to the streams."""
-        return {stream.id: load_pps / self.directions for stream in self.runner.traffic.streams}
+        """The rate of bursts, both directions together; `AS_FAST_AS_CAN`."""
+        limited = self.known_pps is not None or math.isfinite(self.allowed_pps)
+        return self.reachable_pps if limited else AS_FAST_AS_CAN
 
 
 def medium_pps(link_bps: float, mean_frame_bytes: float, directions: int) -> float:

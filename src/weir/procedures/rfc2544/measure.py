@@ -14,7 +14,7 @@ from weir.lab.measure import Measure
 from weir.lab.rfc2544 import Rfc2544Options
 from weir.measure.one_case import GoalFound, OnChain, OneCase, measured
 from weir.measure.tester import ANNOUNCE_FRAMES, Traffic
-from weir.measure.validity import SHORTFALL_RATIO
+from weir.measure.validity import sent_all
 from weir.procedures.rfc2544.bench import Bench, Maximum, RestingRunner, medium_pps
 from weir.procedures.rfc2544.conformance import deviations
 from weir.procedures.rfc2544.loss import measure_bursts, measure_frame_loss
@@ -94,8 +94,8 @@ class _OneFrame(OneCase):
 
     def _bench(self) -> Bench | None:
         """After a warm-up as fast as the tester can, and the lab allows; None if it can send nothing."""
-        allowed_pps = self._measure.max_load_pps
-        probe = self.warm_up(self._measure.warm_up_s, allowed_pps or 0.0, allowed_pps)
+        allowed_pps = self._measure.allowed_pps
+        probe = self.warm_up(self._measure.warm_up_s, allowed_pps, allowed_pps)
         if probe is None:
             return None
         self.runner.rest_s = self._options.restabilise_s
@@ -105,7 +105,7 @@ class _OneFrame(OneCase):
             maximum = Maximum(pps, "medium")
         elif self.ceiling is not None:
             maximum = Maximum(self.ceiling.max_pps, "tester")
-        elif allowed_pps is not None and probe.counted_short <= SHORTFALL_RATIO * probe.counted_due:
+        elif math.isfinite(allowed_pps) and sent_all(probe):
             maximum = Maximum(allowed_pps, "lab")
         else:
             maximum = Maximum(probe.offered / probe.duration_s, "tester")

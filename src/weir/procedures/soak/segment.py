@@ -18,7 +18,8 @@ from weir.lab import Lab
 from weir.measure.accounting import Counts, counted
 from weir.measure.counting import Watched
 from weir.measure.delay_figures import buckets
-from weir.measure.one_case import Event, nothing_comes
+from weir.measure.one_case import Event
+from weir.measure.preflight import nothing_comes
 from weir.measure.trial import PortGoneError, TrialRunner
 from weir.procedures.driver import RunningChain
 from weir.procedures.soak.clock import SegmentClock

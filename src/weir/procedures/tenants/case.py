@@ -4,6 +4,7 @@ that the file names, tenant by tenant."""
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections import Counter
 from collections.abc import Sequence
@@ -42,11 +43,8 @@ class TenantsCase(SearchedCase):
             for one in self.record.points
             if one.shares and max(share.loss_ratio for share in one.shares) > FAR_TOO_MUCH
         )
-        lowest_pps = min(too_much, default=None)
-        if lowest_pps is not None:
-            # Far above, so that the search ends between two bounds, and not at this one.
-            highest_pps = lowest_pps * ABOVE_FAR_TOO_MUCH
-            self._measure = self._measure.model_copy(update={"max_load_pps": highest_pps})
+        # Far above, so that the search ends between two bounds, and not at this one.
+        self.highest_pps = min(too_much, default=math.inf) * ABOVE_FAR_TOO_MUCH
         if self._wanted.goals:
             super().measure()
 

@@ -17,7 +17,7 @@ from weir.fabric.cloud.measured import MeasuredCloud
 from weir.fabric.outside import TakenWatch
 from weir.measure import SutCounters, Tester
 from weir.measure.accounting import counted, lost_between
-from weir.measure.one_case import where_dropped
+from weir.measure.preflight import where_dropped
 from weir.plan import SOCKET
 from weir.plan.cloud import cloud_steps
 from weir.plan.cloud.data_plane import cloud_configuration

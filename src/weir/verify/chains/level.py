@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from weir.lab.sla import Sla
-from weir.measure.one_case import where_dropped
+from weir.measure.preflight import where_dropped
 from weir.measure.service_level import service_level_verdicts
 from weir.results.chains import ChainLoad
 from weir.results.result import Verdict

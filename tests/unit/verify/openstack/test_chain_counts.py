@@ -4,6 +4,7 @@ none is lost twice."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -97,7 +98,7 @@ class OneRun:
     def announce(self, count: int) -> None:
         raise NotImplementedError
 
-    def learn(self, config: TrafficConfigure, most_pps: float | None = None) -> Learned | None:
+    def learn(self, config: TrafficConfigure, most_pps: float = math.inf) -> Learned | None:
         raise NotImplementedError
 
     def delays(self, stream: int) -> DelayHistogram:

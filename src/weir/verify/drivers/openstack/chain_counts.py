@@ -4,6 +4,7 @@ interface, in functions that let their counters be read, and between these, wher
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -54,7 +55,7 @@ class SummingTester:
         """Likewise."""
         self._tester.announce(count)
 
-    def learn(self, config: TrafficConfigure, most_pps: float | None = None) -> Learned | None:
+    def learn(self, config: TrafficConfigure, most_pps: float = math.inf) -> Learned | None:
         """Likewise: nothing answers, so nothing is sent."""
         return self._tester.learn(config, most_pps)
 
