@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <arpa/inet.h>
@@ -256,6 +257,25 @@ a_file_that_is_not_there_is_named(void **state)
 			    "/nonexistent/rules cannot be read: No such file or directory");
 }
 
+static void
+a_pipe_is_refused_and_nobody_waited_for(void **state)
+{
+	char path[] = "/tmp/weir-pipe-XXXXXX";
+	char expected[sizeof(path) + 32];
+	struct weir_error error;
+
+	(void)state;
+	close(mkstemp(path));
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	alarm(10);
+	assert_null(weir_rule_set_load(path, false, "rules", &error));
+	alarm(0);
+	unlink(path);
+	snprintf(expected, sizeof(expected), "%s is no regular file", path);
+	assert_string_equal(error.message, expected);
+}
+
 int
 main(void)
 {
@@ -270,6 +290,7 @@ main(void)
 		cmocka_unit_test(an_error_names_file_and_line_and_what_was_expected),
 		cmocka_unit_test(a_file_is_read_whole),
 		cmocka_unit_test(a_file_that_is_not_there_is_named),
+		cmocka_unit_test(a_pipe_is_refused_and_nobody_waited_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

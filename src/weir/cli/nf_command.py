@@ -176,8 +176,19 @@ def _arguments(command: Command, words: Sequence[str]) -> dict[str, Scalar]:
             value = known[key].typed(text)
         except ValueError as error:
             raise CommandError(f"{command.name}: {key} is {text!r}; expected {error}", USAGE) from None
-        found[key] = str(Path(text).absolute()) if known[key].type == "file" else value
+        found[key] = _file(command.name, key, text) if known[key].type == "file" else value
     return found
+
+
+def _file(command: str, key: str, text: str) -> str:
+    """Where weir-dp finds it: /dev/stdin is another file to each process. CommandError if it is none."""
+    from weir.lab.files import no_file
+
+    path = Path(text).resolve()
+    why = no_file(path)
+    if why is not None:
+        raise CommandError(f"{command}: {key} is {text!r}: {why}; expected a file", USAGE)
+    return str(path)
 
 
 def _tell(deployment: Deployment, told: _Stage, name: str, args: dict[str, Scalar]) -> None:

@@ -135,8 +135,27 @@ def test_a_file_is_looked_for_where_the_command_is_given(
 ) -> None:
     deployed(monkeypatch, routed())
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "new.txt").touch()
     assert weir(FIRST, "edge", "routes-load", "routes=new.txt")[0] == 0
     assert told == [("f1", "l3fwd", "routes-load", {"routes": str(tmp_path / "new.txt")})]
+
+
+def test_what_is_no_file_to_weir_dp_too_is_refused(
+    told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deployed(monkeypatch, routed())
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe")
+    reading, writing = os.pipe()
+    for word, why in (("pipe", "is no regular file"), ("none", "there is no file"), (".", "is a directory")):
+        code, _, said = weir(FIRST, "edge", "routes-load", f"routes={word}")
+        assert (code, why in said) == (2, True), said
+    assert weir(FIRST, "edge", "routes-load", f"routes=/dev/fd/{reading}")[0] == 2
+    with (tmp_path / "routes").open("w") as file:
+        assert weir(FIRST, "edge", "routes-load", f"routes=/dev/fd/{file.fileno()}")[0] == 0
+    os.close(reading)
+    os.close(writing)
+    assert [args for *_, args in told] == [{"routes": str(tmp_path / "routes")}]
 
 
 def test_json_says_what_was_told_whom(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
