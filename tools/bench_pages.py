@@ -45,7 +45,7 @@ def headlines(rows: Sequence[Row]) -> Iterator[str]:
     done = {row["bench"] for row in ran}
     absent = [f"`{name}`" for name, bench in BENCHES.items() if bench.headline and name not in done]
     for verdict, word in _WORDS.items():
-        said = "; ".join(_headline(row) for row in main if verdict_of(row) == verdict)
+        said = "; ".join(_headline(row, ran) for row in main if verdict_of(row) == verdict)
         if said:
             yield ""
             yield from _wrapped(f"{word}, of the main ones: {said}.")
@@ -53,18 +53,27 @@ def headlines(rows: Sequence[Row]) -> Iterator[str]:
         yield ""
         yield from _wrapped(f"Not run, of the main ones: {', '.join(absent)}.")
     yield ""
-    yield from _wrapped(f"Of all: {_counts(rows)}; [which, and by how much]({BENCHES_PAGE}).")
+    yield from _wrapped(
+        f"Of all: {_counts(rows)}; [which, and by how much]({BENCHES_PAGE}).{_elsewhere(ran)}"
+    )
 
 
 _WORDS: dict[Verdict, str] = {"met": "Met", "MISSED": "**Missed**", "not told": "Not told"}
 
 
-def _headline(row: Row) -> str:
+def _headline(row: Row, ran: Sequence[Row]) -> str:
     more = ""
     if row["bench"] == "search":
         nothing = row["detail"]["peer_error_percent"]["NDR"]["nothing_found"]
         more = f"; in {nothing:.0f} of {row['detail']['devices']} devices bisection finds no NDR"
-    return f"`{row['name']}` {_spread(row)[:-1]}; target {asked(row)}{more})"
+    own = "; ".join(_own(row, ran))
+    return f"`{row['name']}` {_spread(row)[:-1]}; target {asked(row)}{more}{own and f'; {own}'})"
+
+
+def _elsewhere(ran: Sequence[Row]) -> str:
+    """How many are not of the caption's commit and machine, where some are."""
+    others = sum(bool(_own(row, ran)) for row in ran)
+    return f" {others} of {len(ran)} rows are of other commits or machines." if others else ""
 
 
 def _counts(rows: Sequence[Row]) -> str:
@@ -269,11 +278,16 @@ def _our_build(ran: Sequence[Row]) -> str:
 
 
 def _own_conditions(row: Row, ran: Sequence[Row]) -> str:
-    """Of a row that is not of the caption's commit and machine."""
+    """The same in brackets."""
+    said = _own(row, ran)
+    return f" ({'; '.join(said)})" if said else ""
+
+
+def _own(row: Row, ran: Sequence[Row]) -> list[str]:
+    """Commit, machine and date of a row that is not of the caption's, as far as they differ."""
     unlike = [key for key in COMMON if row[key] != ran[0][key]]
     unlike += ["date"] if unlike else []
-    said = [", ".join(map(str, row[key].values())) if key == "machine" else str(row[key]) for key in unlike]
-    return f" ({'; '.join(said)})" if said else ""
+    return [", ".join(map(str, row[key].values())) if key == "machine" else str(row[key]) for key in unlike]
 
 
 def _wrapped(text: str) -> list[str]:

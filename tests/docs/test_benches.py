@@ -80,6 +80,10 @@ def test_results_are_added_to_others_of_another_machine_and_replace_those_of_the
     lines = "\n".join(pages.everything(both))
     assert "commit 0123456789ab, 2026-11-22, on AMD EPYC" in lines
     assert "| `ledger` (ba9876543210; 2026-11-28) |" in lines
+    short = " ".join(pages.headlines(both))
+    assert "`ledger` 1.12 (1.04 to 1.20; target 0.80; ba9876543210; 2026-11-28)" in short
+    assert "`generator-txonly` 1.12 (1.04 to 1.20; target 0.80)" in short
+    assert "2 of 3 rows are of other commits or machines." in short
 
 
 def test_a_row_has_ratio_target_and_peer_and_the_caption_its_conditions(tmp_path: Path) -> None:
