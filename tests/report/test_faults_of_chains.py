@@ -56,6 +56,24 @@ def test_what_happened_in_some_trials_is_not_in_the_first_sentence() -> None:
     assert noise.fault(list(summary.trials(made))) is None
 
 
+def test_frames_that_changed_in_some_trials_are_of_the_chain_since_a_sample_does_not_show_all() -> None:
+    made = disturbed()
+    ran = list(summary.trials(made))
+    for one in ran[: len(ran) // 2]:
+        one.doubted = ["frames_changed"]
+    assert str(noise.headline(made)).startswith(f"Frames arrived changed in {len(ran) // 2} of ")
+
+
+def test_packets_out_of_order_are_told_where_no_trial_is_valid() -> None:
+    def overtaken(trial: Trial) -> None:
+        trial.reordered, trial.valid = trial.delivered // 20, False
+
+    made = each_trial(result(), overtaken)
+    sentence = next(one for one in doubts.sentences(made) if "behind one that was sent later" in one)
+    assert "5 % of the packets arrived behind one" in sentence
+    assert sentence.endswith("in all trials, of which none is valid, together")
+
+
 def test_packets_out_of_order_are_told_with_their_share() -> None:
     def overtaken(trial: Trial) -> None:
         trial.reordered = trial.delivered // 100

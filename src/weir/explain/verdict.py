@@ -47,6 +47,8 @@ THROTTLED_SHARE = 0.1
 """A core that sends and is full limits, unless a larger share of what it sent is lost elsewhere."""
 STALL_EXPLAINS = 0.5
 """Share of the lost packets that must have come during stalls for these to be the cause."""
+DROPS_LEAST_OF, AS_EVER = 1000, 0.8
+"""Packets that count, of which a program that drops by itself keeps nearly the share that it keeps of all."""
 _OF_FUNCTIONS = ("stage", "fastpath", "rest")
 LINE_SHARE = 0.97
 LINE_RATES_BPS = tuple(gbps * 1e9 for gbps in (1, 2.5, 5, 10, 25, 40, 50, 100, 200, 400))
@@ -57,16 +59,34 @@ def judge(one: Analysis) -> Verdict:
     trial = one.trial
     if one.silent is not None:
         return _too_slow(one, one.silent) or nothing_comes(one, one.silent)
-    if "held" in trial.doubted:
-        return unknown(f"{behind_earlier(trial.from_earlier) if trial.from_earlier else STILL_CAME}.")
-    if not balanced(trial):
-        return unknown(f"{_unbalanced(trial)}: its counters cannot be believed.")
+    if (why := _no_account(trial)) is not None:
+        return unknown(f"{why}.")
     if lost_some(trial) and one.losses.decided > one.losses.overflowed:
         return decision(one)
-    taken = taken_away(one) if lost_some(trial) or lossy(trial) else None
+    taken = taken_away(one) if (lost_some(trial) or lossy(trial)) and not _drops_as_ever(one) else None
     if taken is not None:
         return Verdict(*taken)
     return _overflowing(one) if lossy(trial) else _without_loss(one)
+
+
+def _no_account(trial: Trial) -> str | None:
+    """Why nothing can be said of what its counters say; None: it can."""
+    if "held" in trial.doubted:
+        return behind_earlier(trial.from_earlier) if trial.from_earlier else STILL_CAME
+    if not balanced(trial):
+        return f"{_unbalanced(trial)}: its counters cannot be believed"
+    return (
+        "frames arrived changed: look for what rewrites them" if "frames_changed" in trial.doubted else None
+    )
+
+
+def _drops_as_ever(one: Analysis) -> bool:
+    """Whether a program keeps packets when nobody has its core, too, as large a share as at other times."""
+    trial, worst = one.trial, next(iter(one.losses.overflows), None)
+    if trial.counted is None or trial.counted_offered < DROPS_LEAST_OF or worst is None:
+        return False
+    ratio = worst.packets / trial.offered
+    return worst.reason == NOT_RETURNED and trial.counted_loss_ratio >= AS_EVER * ratio
 
 
 def _unbalanced(trial: Trial) -> str:

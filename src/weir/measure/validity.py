@@ -43,7 +43,10 @@ _ADVICE = {
     ITSELF: "let trials last longer (`duration_s`), or leave a core that the lab does not use",
     QUOTA: "run it without that limit (`weir doctor` tells how)",
 }
-_SHORTER = "Give it shorter queues, or send less: lower loads, or a lower `measure.max_load_pps`."
+_SHORTER = (
+    "Give it shorter queues, or send less: lower loads, or a lower `measure.max_load_pps`. If it holds each"
+    " packet for so long, wait longer for the next one: `measure.trial.drain_ms`."
+)
 _HELD = (
     f"Packets still came {LONGEST_S:.0f} s after its end: the system under test holds more than it forwards"
     f" in that time, or sends it again and again. {_SHORTER}"

@@ -11,6 +11,8 @@ from weir.base.node import Machine, ProgramFunction
 from weir.base.topology import Topology
 from weir.results.explanation import CaseExplanation
 from weir.results.result import Trial
+from weir.results.slices import LeftOut
+from weir.results.trial import Counted
 
 from .made import OFFERED, area, explained, stream, the_tester, topology, trial, verdict
 
@@ -160,3 +162,18 @@ def test_which_of_two_programs_waits_is_not_known() -> None:
     works = [area(f"program:{name}.worker", 0.02, kind="guest", core=1, packets=0) for name in ("f1", "f2")]
     found = explained(trial([*the_tester(), *works], {}, **HALF_LEFT), built=with_program("f1", "f2"))
     assert verdict(found)[0] == "unknown"
+
+
+@pytest.mark.parametrize(("lost", "kind"), [(65_000, "program"), (5_000, "oversubscription")])
+def test_a_program_that_drops_as_ever_when_nobody_has_a_core_is_named_whoever_had_it_meanwhile(
+    lost: int, kind: str
+) -> None:
+    away = [LeftOut(core=0, from_us=0.0, to_us=350_000.0, by="make (7)")]
+    clean = Counted(seconds=0.65, offered=650_000, lost=lost)
+    found = of_program(HALF, {("f1/program", "not_returned"): 100_000}, left_out=away, counted=clean)
+    assert found.limit.kind == kind
+
+
+def test_of_frames_that_changed_it_says_that_and_names_no_limit() -> None:
+    found = of_program(HALF, {}, doubted=["frames_changed"])
+    assert found.limit.sentence == "Cannot tell: frames arrived changed: look for what rewrites them."
