@@ -81,7 +81,7 @@ def _no_account(trial: Trial) -> str | None:
 
 
 def _drops_as_ever(one: Analysis) -> bool:
-    """Whether a program keeps packets when nobody has its core, too, as large a share as at other times."""
+    """Whether a program keeps packets while nobody has a core, too, as large a share as at other times."""
     trial, worst = one.trial, next(iter(one.losses.overflows), None)
     if trial.counted is None or trial.counted_offered < DROPS_LEAST_OF or worst is None:
         return False
