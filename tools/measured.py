@@ -211,7 +211,10 @@ def _around(result: Result) -> str:
     """What stands behind a rate, and between which ends: of rounds, or of clouds one after the other."""
     ratio = f"in brackets its ratio to `{result.baseline}`, and the least and greatest"
     if not sent.rows(result):
-        return f"± the farthest repeat or round; {ratio} of the pairs that it is the median of"
+        return (
+            f"± the farthest repeat or round; {ratio} of the pairs that it is the median of (pairs of a "
+            "round, side by side: no ratio is a quotient of two rates of this table)"
+        )
     if not summary.compares(result):
         return "± the farthest repeat"
     return (

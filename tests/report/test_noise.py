@@ -194,9 +194,8 @@ def test_rates_of_a_worse_state_are_counted_with_the_worst() -> None:
 
 
 def test_wide_spreads_are_told_and_an_interval_has_none() -> None:
-    assert (
-        "1 of 4 throughputs spread by more than 5% over their repeats; the widest is NDR of direct PVP"
-        in (said(disturbed()))
+    assert "1 of 4 throughputs have repeats more than 5% apart; the widest is NDR of direct PVP" in (
+        said(disturbed())
     )
 
 

@@ -160,6 +160,7 @@ def _with_command(function: str, stages: Sequence[_Stage], name: str) -> tuple[_
 
 def _arguments(command: Command, words: Sequence[str]) -> dict[str, Scalar]:
     """Of KEY=VALUE. Files are looked for here, not where weir-dp runs."""
+    from weir.lab.complaint import show
     from weir.lab.problem import did_you_mean
 
     known = {one.name: one for one in command.arguments}
@@ -175,7 +176,7 @@ def _arguments(command: Command, words: Sequence[str]) -> dict[str, Scalar]:
         try:
             value = known[key].typed(text)
         except ValueError as error:
-            raise CommandError(f"{command.name}: {key} is {text!r}; expected {error}", USAGE) from None
+            raise CommandError(f"{command.name}: {key} is {show(text)}; expected {error}", USAGE) from None
         found[key] = _file(command.name, key, text) if known[key].type == "file" else value
     return found
 

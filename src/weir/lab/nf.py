@@ -57,7 +57,7 @@ class NfOption(_Described):
             "ipv4": "an IPv4 address such as 192.0.2.1",
             "prefix": "an IPv4 prefix such as 192.0.2.0/24, without host bits",
             "prefix6": "an IPv6 prefix such as 2001:db8::/64, without host bits",
-            "text": f"a text of at most {_TEXT_BYTES} bytes",
+            "text": f"a text in UTF-8, of 1 to {_TEXT_BYTES} bytes",
             "file": f"the path of a file, {_TEXT_BYTES} bytes at most",
         }[self.type]
         if self.min is not None and self.max is not None:

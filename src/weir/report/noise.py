@@ -134,8 +134,8 @@ def in_short(result: Result) -> str | None:
         said.append(f"{worse} of {len(every)} rates may be higher in a better state of the machine")
     if wide:
         said.append(
-            f"{wide} of {len(every)} rates spread by more than {NOISY_SPREAD:.0%}, so that such differences "
-            "say little"
+            f"{wide} of {len(every)} rates have repeats more than {NOISY_SPREAD:.0%} apart, so that such "
+            "differences say little"
         )
     if said:
         return f"The machine was noisy: {'; '.join(said)}."
@@ -283,8 +283,8 @@ def _spread(result: Result) -> Iterator[str]:
     if wide:
         worst = max(wide, key=lambda row: rates.spread(row.throughput) or 0)
         yield (
-            f"{len(wide)} of {sum(1 for _ in summary.rows(result))} throughputs spread by more than "
-            f"{NOISY_SPREAD:.0%} over their repeats; the widest is {worst.throughput.goal} of "
+            f"{len(wide)} of {sum(1 for _ in summary.rows(result))} throughputs have repeats more than "
+            f"{NOISY_SPREAD:.0%} apart; the widest is {worst.throughput.goal} of "
             f"{worst.setup.name} {worst.setup.chain}, "
             f"frame {frame_label(worst.case.frame)}: {rates.spread(worst.throughput):.0%}."
         )

@@ -209,6 +209,10 @@ def test_without_a_command_it_says_which_there_are_with_their_keys(
         (["edge", "route-delete", "prefix=::/0", "prefix=::/0"], "prefix is given twice; expected it once"),
         (["edge", "route-add", "egress=one"], "egress is 'one'; expected a whole number from 0 to"),
         (["edge", "route-add", "next_hop=02"], "next_hop is '02'; expected a MAC address such as"),
+        (
+            ["edge", "route-add", f"prefix={'1' * 100_000}"],
+            f"prefix is '{'1' * 56}…; expected a text in UTF-8, of 1 to 16383 bytes",
+        ),
     ],
 )
 def test_what_is_not_of_the_function_is_refused_before_weir_dp_is_asked(

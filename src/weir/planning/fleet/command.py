@@ -95,8 +95,11 @@ def _ctrl_c(stop: Stop) -> Iterator[None]:
     def ask(number: int, _: object) -> None:
         stop.ask()
         signal.signal(number, before)
+        print("\nends with the best placement so far, some seconds later", file=sys.stderr, flush=True)
 
-    before = signal.signal(signal.SIGINT, ask)
+    before = signal.getsignal(signal.SIGINT)
+    if before != signal.SIG_IGN:  # one that this process was started to ignore stays ignored
+        signal.signal(signal.SIGINT, ask)
     try:
         yield
     finally:

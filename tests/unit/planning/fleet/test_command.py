@@ -84,6 +84,18 @@ def test_options_that_cannot_be_met_are_refused_at_once(tmp_path: Path, more: li
     assert said in done.stderr
 
 
+def test_a_ctrl_c_that_it_was_started_to_ignore_stays_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+    lab = str(Path(__file__).parents[4] / "labs" / "fleet")
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    monkeypatch.setattr(fleet.Progress, "show", lambda *_: os.kill(os.getpid(), signal.SIGINT))
+    try:
+        done = runner.invoke(app, ["fleet", "plan", lab, "--time-limit", "1"])
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert "interrupted" not in done.stdout
+    assert done.exit_code != exits.INTERRUPTED
+
+
 def test_ctrl_c_prints_the_best_so_far_and_ends_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
     lab = str(Path(__file__).parents[4] / "labs" / "fleet")
     before = signal.getsignal(signal.SIGINT)
@@ -98,4 +110,5 @@ def test_ctrl_c_prints_the_best_so_far_and_ends_with_130(monkeypatch: pytest.Mon
     done = runner.invoke(app, ["fleet", "plan", lab, "--gap", "0", "--time-limit", "30"])
     assert done.exit_code == exits.INTERRUPTED
     assert "interrupted: the best so far" in done.stdout
+    assert "ends with the best placement so far" in done.stderr
     assert signal.getsignal(signal.SIGINT) is before
