@@ -182,7 +182,7 @@ def test_a_program_that_a_function_starts_and_nobody_installed_is_named(
     assert refusal.missing == "nftt not installed, which function edge needs"
     refusal = fabric.check("linux-bridge", programs=[Program("./setup", "edge", str(tmp_path))])
     assert refusal is not None
-    assert refusal.missing == f"there is no program ./setup in {tmp_path}, which function edge needs"
+    assert refusal.missing == f"there is no program {tmp_path}/setup, which function edge needs"
     assert fabric.check("linux-bridge", programs=programs[:1]) is None
 
 

@@ -101,7 +101,7 @@ def _not_installed(program: Program) -> Refusal:
         missing = f"this kernel has no {program.module}, which function {program.function} needs"
         return Refusal(missing, f"load its {program.module} module, or another kernel")
     if "/" in program.name:
-        missing = f"there is no program {program.name} in {program.directory}"
+        missing = f"there is no program {Path(program.directory) / program.name}"
     else:
         missing = f"{' or '.join((program.name, *program.or_else))} not installed"
     package = program.package

@@ -44,9 +44,10 @@ def named_functions(text: str) -> list[NamedFunction]:
 
 
 def lab_of_functions(text: str) -> str | None:
-    """A lab file with these in a chain, in YAML; None: `text` begins with no function. LabFileError: it does,
-    and the rest is wrong."""
-    if text.partition(",")[0].partition(":")[0].strip() not in network_functions():
+    """A lab file with these in a chain, in YAML; None: nothing of `text` is a function. LabFileError: some of
+    it is, and the rest is wrong."""
+    functions = network_functions()
+    if not any(part.partition(":")[0].strip() in functions for part in text.split(",")):
         return None
     known = named_functions(text)
     names = numbered([one.nf for one in known])

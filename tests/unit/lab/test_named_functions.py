@@ -40,8 +40,8 @@ def test_a_file_of_that_name_comes_first(tmp_path: Path, monkeypatch: pytest.Mon
     assert load_lab("l2fwd").name == "mine"
 
 
-@pytest.mark.parametrize("text", ["", "nosuch", "lab.yml", "../nat", "no,l2fwd"])
-def test_what_begins_with_no_function_is_a_path(text: str) -> None:
+@pytest.mark.parametrize("text", ["", "nosuch", "lab.yml", "../nat", "no,l2fwdd"])
+def test_what_has_no_function_is_a_path(text: str) -> None:
     assert lab_of_functions(text) is None
 
 
@@ -54,6 +54,7 @@ def test_a_path_that_is_not_there_says_that_functions_would_do() -> None:
     ("text", "said"),
     [
         ("nat,l3fd", "did you mean l3fwd"),
+        ("natt,l3fwd", "did you mean nat"),
         ("nat,", "no function ''"),
         ("nat:sessions=many", "option sessions of nat is 'many'; expected a whole number"),
         ("nat:sessions=--5", "option sessions of nat is '--5'; expected a whole number"),

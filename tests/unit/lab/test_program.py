@@ -52,6 +52,12 @@ def test_it_runs_where_the_lab_file_lies(tmp_path: Path) -> None:
             "left.name",
         ),
         (
+            "program: {command: [nf, '--of={left.name']}",
+            "functions.default.program.command",
+            "has '{left.name', a name without its closing brace",
+            "{left.name}",
+        ),
+        (
             "program: {command: 'nf {file.conf}'}",
             "functions.default.program.command",
             "unknown name {file.conf}",
