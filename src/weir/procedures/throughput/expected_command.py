@@ -213,7 +213,7 @@ def _expected_s(lab: Lab, compared: Sequence[Way], *, steady: bool = False) -> f
             way.lab.measure,
             loads,
             mean_frame_bytes=mean_frame_bytes(frame),
-            streams=2 if way.lab.tester.direction == "bidirectional" else 1,
+            streams=len(way.lab.tester.directions),
         )
         for way, count in zip(ways, chains, strict=True)
         for frame in frames
