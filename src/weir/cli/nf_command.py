@@ -91,7 +91,7 @@ def command(
         about = {"deployment": deployment.id, "function": node.function or node.name}
         print(json.dumps(about | _place(told) | {"command": name, "args": args}, indent=2))
         return
-    whole = ", by all its workers" if node.architecture in ("dispatch", "separated") else ""
+    whole = ", by all its workers" if node.has_workers else ""
     print(f"{told.area} ({told.name}): {name} is done{whole}")
 
 
