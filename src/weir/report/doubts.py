@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,7 +14,7 @@ from weir.lab.frames import frame_label
 from weir.report import numbers, rates, summary
 from weir.results.result import Case, Result, Throughput, Trial
 from weir.results.rounds import UNDER_WAY, given_up
-from weir.results.trial import Purpose
+from weir.results.trial import Doubted, Purpose
 
 CONTRADICTED_SHARE = 0.9
 """A rate that is a smaller share of what a trial carried without loss is contradicted by it; so it is by one
@@ -46,7 +46,7 @@ TITLES: dict[Kind, str] = {
     "order": "Out of order, share of the packets",
 }
 """Of those that a short report names."""
-SET_ASIDE = {
+SET_ASIDE: Mapping[Doubted, str] = {
     "held": "with packets of an earlier one, or never empty",
     "accounting": "with unaccounted packets",
     "frames_changed": "with changed frames",
@@ -152,8 +152,8 @@ def _always_dropped(case: Case) -> str | None:
 
 
 def _set_aside(case: Case) -> tuple[str, str] | None:
-    """Trials that were measured again since packets could not be accounted for, were of an earlier trial, or
-    had changed: that the next one was whole does not mend it. In words, and in few."""
+    """Trials that say nothing since packets could not be accounted for, were of an earlier trial, or had
+    changed: that another one is whole does not mend it. In words, and in few."""
     doubted = [trial for trial in (*case.curve, *case.trials) if trial.doubted]
     if not doubted:
         return None
