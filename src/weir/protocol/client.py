@@ -315,8 +315,9 @@ def _parsed(shape: type[Answer], result: object) -> Answer:
 def _refusal(command: str, error: Mapping[str, Any]) -> DataPlaneError:
     return DataPlaneError(
         str(error.get("code", "unknown")),
-        f"{command}: {error.get('message', 'refused without a message')}",
+        str(error.get("message", "refused without a message")),
         where=error.get("where"),
         expected=error.get("expected"),
         fix=error.get("fix"),
+        request=command,
     )

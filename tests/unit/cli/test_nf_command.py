@@ -229,10 +229,11 @@ def test_what_weir_dp_refuses_is_said_with_its_place_and_what_was_expected(
     deployed(monkeypatch, routed())
     refused = DataPlaneError(
         kind,
-        "nf.command: there is none",
+        "there is none",
         where="args.prefix",
         expected="a prefix that has a route",
         fix="look",
+        request="nf.command",
     )
     monkeypatch.setattr(FakeClient, "refuses", refused)
     code, out, complaint = weir(FIRST, "edge", "route-delete", "prefix=::/0", "--json")
