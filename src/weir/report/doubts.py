@@ -12,6 +12,7 @@ from typing import Literal
 
 from weir.lab.frames import frame_label
 from weir.report import numbers, rates, summary
+from weir.results.fingerprint import SAME_DISTANCE_TIMES
 from weir.results.result import Case, Result, Throughput, Trial
 from weir.results.rounds import UNDER_WAY, given_up
 from weir.results.trial import Doubted, Purpose
@@ -313,7 +314,4 @@ def _unlike(trial: Trial, found: Throughput, case: Case) -> bool:
     farther = max(
         (cycles / near[pair] for pair, cycles in trial.distances_cycles.items() if near[pair]), default=1
     )
-    return (
-        slower >= rates.SAME_SPEED_TIMES
-        or farther / (found.farther_times or 1.0) >= rates.SAME_DISTANCE_TIMES
-    )
+    return slower >= rates.SAME_SPEED_TIMES or farther / (found.farther_times or 1.0) >= SAME_DISTANCE_TIMES
