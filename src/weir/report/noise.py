@@ -154,7 +154,7 @@ def away_lines(result: Result) -> Iterator[list[str]]:
     had: dict[tuple[int, str], list[tuple[float, str]]] = {}
     whole_s = 0.0
     for setup, case in result.cases():
-        place = f"{setup.name} {setup.chain}, {summary.sizes(case.frame)}"
+        place = f"{setup.title}, {summary.sizes(case.frame)}"
         for trial in summary.measured(case):
             whole_s += trial.duration_s
             for (core, by), us in taken_us([trial]).items():
@@ -281,6 +281,6 @@ def _spread(result: Result) -> Iterator[str]:
         yield (
             f"{len(wide)} of {sum(1 for _ in summary.rows(result))} throughputs spread by more than "
             f"{NOISY_SPREAD:.0%} over their repeats; the widest is {worst.throughput.goal} of "
-            f"{worst.setup.name} {worst.setup.chain}, "
+            f"{worst.setup.title}, "
             f"frame {frame_label(worst.case.frame)}: {rates.spread(worst.throughput):.0%}."
         )

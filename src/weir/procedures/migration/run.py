@@ -100,7 +100,7 @@ class MigrationRun:
             primary=STAND_IN,
         )
         self._store.add_interval(one.place, one.case)  # a killed run shows what it was about
-        self._progress.setup(f"{one.setup.name} {one.setup.chain}")
+        self._progress.setup(one.setup.title)
         with one.measured(self._progress.say):
             self._migrated(result, one.setup, one.case, settings, topology)
         return result
