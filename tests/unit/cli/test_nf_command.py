@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from weir import fabric, plan, protocol
+from weir import plan, protocol
 from weir.cli.main import app
 from weir.lab import Lab
 from weir.protocol.errors import DataPlaneError
 
-from .fake_fabric import FakeDeployment
+from .fake_fabric import FakeDeployment, deployed
 
 FIRST, SECOND = "small-00000001", "small-00000002"
 ROUTE = ["prefix=192.0.2.0/24", "next_hop=02:00:00:00:01:01"]
@@ -71,10 +71,6 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Told:
     monkeypatch.setattr(FakeClient, "refuses", None)
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     return made
-
-
-def deployed(monkeypatch: pytest.MonkeyPatch, *found: FakeDeployment) -> None:
-    monkeypatch.setattr(fabric, "deployments", lambda: list(found))
 
 
 def weir(*words: str) -> tuple[int, str, str]:
