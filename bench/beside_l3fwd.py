@@ -19,6 +19,7 @@ from bench.native_program import CORE, answers
 from bench.pairs import Line, SkipError, interleave, line
 from bench.pcap_port import pcap_port, udp_frame
 from tests.private_data_plane import private_data_plane
+from tests.verbs import reset
 from weir.protocol import DataPlaneClient
 from weir.protocol.configuration import Configure
 
@@ -94,7 +95,7 @@ def rate_pps(
             raise SkipError(f"{nf} does not forward {2 * flows} packets within {WARM_UP_S} s")
         client.wait(0.05)
     pps = forwarded_pps(client, SECONDS)
-    client.reset()
+    reset(client)
     return pps
 
 

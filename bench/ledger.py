@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from bench.data_plane import forwarded_pps, forwarder, weir_dp
 from bench.pairs import Line, interleave, line
+from tests.verbs import reset
 
 CORE = 1
 SECONDS = 0.5
@@ -17,7 +18,7 @@ def run() -> Line:
         def measured(*, ledger: bool) -> float:
             client.configure(forwarder(CORE, ledger=ledger))
             pps = forwarded_pps(client, SECONDS)
-            client.reset()
+            reset(client)
             return pps
 
         taken = interleave(lambda: measured(ledger=True), lambda: measured(ledger=False), pairs=20)

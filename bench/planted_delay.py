@@ -11,6 +11,7 @@ from typing import Any
 from bench.data_plane import weir_dp
 from bench.delay_chain import CORE, configure, measured
 from bench.pairs import Line, line
+from tests.verbs import reset
 from weir.protocol import DataPlaneClient
 from weir.protocol.traffic_results import StreamResult
 
@@ -77,5 +78,5 @@ def run() -> Line:
 def _stream(client: DataPlaneClient, options: dict[str, Any]) -> StreamResult:
     configure(client, options)
     stream = measured(client, SECONDS).streams[0]
-    client.reset()
+    reset(client)
     return stream

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from bench.data_plane import forwarded_pps, weir_dp
 from bench.pairs import Line, one_figure
+from tests.verbs import reset
 from weir.protocol import DataPlaneClient
 from weir.protocol.configuration import Configure
 
@@ -36,5 +37,5 @@ def _got_bps(client: DataPlaneClient, rate_bps: int) -> float:
         )
     )
     got_bps = forwarded_pps(client, SECONDS) * FRAME_BYTES * 8
-    client.reset()
+    reset(client)
     return got_bps

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Verbs of weir-dp that only tests ask for: single frames through functions, and a run up to now."""
+"""Verbs of weir-dp that only tests and benches ask for: single frames through functions, a run up to now,
+and a new beginning."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 from weir.protocol import DataPlaneClient
+from weir.protocol.client import CONFIGURE_TIMEOUT_S
 from weir.protocol.configuration import Exchange, Trace
 from weir.protocol.ledger import Exchanged, Outcome, Traced
 from weir.protocol.traffic_results import TrafficSoFar
@@ -31,3 +33,8 @@ def exchange(
 def so_far(client: DataPlaneClient) -> TrafficSoFar:
     """What the run that goes on, or the last one, has counted."""
     return client.ask("traffic.so_far", TrafficSoFar)
+
+
+def reset(client: DataPlaneClient) -> None:
+    """Stops the loops, closes the ports and forgets the configuration."""
+    client.call("reset", timeout_s=CONFIGURE_TIMEOUT_S)

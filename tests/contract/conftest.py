@@ -9,6 +9,7 @@ import pytest
 
 from tests.polled_core import CORE
 from tests.private_data_plane import private_data_plane
+from tests.verbs import reset
 from weir.protocol import DataPlaneClient
 from weir.protocol.configuration import Configure
 
@@ -31,4 +32,4 @@ def client(weir_dp: DataPlaneClient) -> Iterator[DataPlaneClient]:
     areas = [area_of("generator", "left"), area_of("receiver", "right")]
     weir_dp.configure(Configure.model_validate({"ports": PORTS, "areas": areas}))
     yield weir_dp
-    weir_dp.reset()
+    reset(weir_dp)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.polled_core import CORE
+from tests.verbs import reset
 from weir import plan
 from weir.lab import Lab
 from weir.protocol import DataPlaneClient
@@ -26,7 +27,7 @@ NAT = {"nf": "nat", "options": {"external": "203.0.113.0/28"}}
 def empty(weir_dp: DataPlaneClient) -> Iterator[DataPlaneClient]:
     """Configured by the test alone."""
     yield weir_dp
-    weir_dp.reset()
+    reset(weir_dp)
 
 
 def standing(weir_dp: DataPlaneClient, function: Any, **traffic: Any) -> plan.Plan:

@@ -10,6 +10,7 @@ import pytest
 
 from tests.polled_core import CORE
 from tests.private_data_plane import private_data_plane
+from tests.verbs import reset
 from weir.protocol import DataPlaneClient, DataPlaneError
 from weir.protocol.configuration import Configure
 
@@ -59,10 +60,10 @@ def test_what_is_left_in_a_wire_goes_back_to_its_pool(weir_dp: DataPlaneClient) 
         weir_dp.start()
         weir_dp.call("exchange", {"frames": {"left": ["00" * 60] * 2000}, "quiet_ms": 0})
         assert sum(pool.free for pool in weir_dp.ledger().pools) <= sum(before.values()) - 2000
-        weir_dp.reset()
+        reset(weir_dp)
         weir_dp.configure(Configure.model_validate({"ports": PORTS}))
         assert {pool.name: pool.free for pool in weir_dp.ledger().pools} == before
-        weir_dp.reset()
+        reset(weir_dp)
 
 
 def test_frames_that_come_without_end_end_an_exchange(weir_dp: DataPlaneClient) -> None:
@@ -72,4 +73,4 @@ def test_frames_that_come_without_end_end_an_exchange(weir_dp: DataPlaneClient) 
     weir_dp.start_traffic({0: 0.0}, 20 * 10**9, 0)
     with pytest.raises(DataPlaneError, match="frames still arrive after"):
         weir_dp.call("exchange", {"frames": {"right": []}, "quiet_ms": 0}, timeout_s=60)
-    weir_dp.reset()
+    reset(weir_dp)

@@ -9,6 +9,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from tests.verbs import reset
 from tests.weir_dp_protocol import check_request
 from weir.protocol import DataPlaneClient, DataPlaneError
 from weir.protocol.configuration import Configure
@@ -22,7 +23,7 @@ NULL = {"name": "left", "kind": "null"}
 @pytest.fixture
 def weir_dp_empty(weir_dp: DataPlaneClient) -> Iterator[DataPlaneClient]:
     yield weir_dp
-    weir_dp.reset()
+    reset(weir_dp)
 
 
 def clock_of(client: DataPlaneClient, port: dict[str, Any]) -> PortTimestamps:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.verbs import reset
 from tests.weir_dp_protocol import check_request
 from weir.protocol import DataPlaneClient, DataPlaneError
 from weir.protocol.configuration import Configure
@@ -164,4 +165,4 @@ def test_what_a_tap_refuses_is_counted_once(weir_dp: DataPlaneClient) -> None:
         assert counts.tx_refused == counts.offered > 0
         assert weir_dp.ledger().ports[0].tx_errors == 0
     finally:
-        weir_dp.reset()
+        reset(weir_dp)

@@ -9,6 +9,7 @@ from typing import Any
 
 from tests.polled_core import CORE
 from tests.private_data_plane import private_data_plane
+from tests.verbs import reset
 from weir import plan
 from weir.lab import Lab
 from weir.protocol import DataPlaneClient
@@ -51,4 +52,4 @@ def running(client: DataPlaneClient, config: Mapping[str, Any]) -> Iterator[None
     client.configure(Configure.model_validate(config))
     client.start()
     yield
-    client.reset()
+    reset(client)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.private_data_plane import private_data_plane
-from tests.verbs import so_far
+from tests.verbs import reset, so_far
 from weir import plan
 from weir.lab import Lab
 from weir.protocol import DataPlaneClient
@@ -112,4 +112,4 @@ def test_answers_during_a_run_agree_with_each_other(way: dict[str, Any]) -> None
             assert stream.latency is not None
             assert 0 < stream.delivered == stream.latency.count
             assert sum(count for _, _, count in client.delays(stream.id).buckets) == stream.delivered
-        client.reset()
+        reset(client)

@@ -10,7 +10,7 @@ import pytest
 from weir.report import doubts, legend, numbers, render
 from weir.results.result import Ceiling, Counted, Drop, LeftOut, Result, Throughput, Trial
 from weir.results.rounds import UNDER_WAY, UNFINISHED
-from weir.results.trial import behind_earlier
+from weir.results.trial import Doubted, behind_earlier
 
 from .disturbed import disturbed, found, trial
 from .synthetic import result
@@ -357,3 +357,7 @@ def test_a_case_under_way_is_not_said_to_be_given_up() -> None:
     assert "Not finished: It is being measured, or the run broke off" in page
     assert "Given up: It is being" not in page
     assert "not finished" in render(one, "csv")
+
+
+def test_each_reason_to_set_trials_aside_has_its_words() -> None:
+    assert set(doubts.SET_ASIDE) == set(get_args(Doubted))

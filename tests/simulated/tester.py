@@ -6,34 +6,25 @@ A trial of d seconds moves the clock by d + `overhead_s`, and by the drain time 
 
 from __future__ import annotations
 
-import itertools
 import math
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tests.simulated.device import Passage, Response, passage
-from weir.base.si import NS_PER_S, US_PER_S
+from tests.simulated.figures import WIRE_S, gaps, ipdv, jitter, latency, slices, stalls
+from weir.base.si import NS_PER_S
 from weir.measure.tester import Traffic
 from weir.protocol.ledger import AreaLedger, Ledger, PathLedger, PortLedger, StageLedger
 from weir.protocol.traffic import DelayWanted, FrameSize, Shape, StreamConfig, Template, TrafficConfigure
 from weir.protocol.traffic_results import (
     DelayHistogram,
-    Gap,
-    GapSummary,
-    IpdvSummary,
-    JitterSummary,
-    LatencySummary,
     ReceiverResult,
-    Slices,
-    StallCount,
     StreamResult,
-    StreamSlices,
     TrafficResult,
 )
 
 TSC_HZ = 2_500_000_000
-WIRE_S = 10e-6  # latency without waiting
 
 
 @dataclass
@@ -65,6 +56,8 @@ class SimulatedDut:
     now_s: float = 0.0
     trials: int = 0
     is_empty: bool = True
+    asked: list[tuple[dict[int, float], float]] = field(default_factory=list, init=False)
+    """Of each trial: rate by stream in packets a second, 0: as fast as it can; and seconds."""
 
     def __post_init__(self) -> None:
         self._random = random.Random(self.seed)
@@ -73,6 +66,15 @@ class SimulatedDut:
         self._denied = 0
         self._inside = Passage(0, (), (0.0,))
         self._last: TrafficResult | None = None
+
+    @property
+    def asked_pps(self) -> list[float]:
+        """The load of each trial, all streams together."""
+        return [sum(rates_pps.values()) for rates_pps, _ in self.asked]
+
+    def as_seen(self, result: TrafficResult) -> TrafficResult:
+        """What the tester says of a trial: devices that it sees otherwise change it."""
+        return result
 
     def clock(self) -> float:
         """Virtual time in seconds."""
@@ -112,6 +114,7 @@ class SimulatedDut:
         """
         shape = shape or Shape()
         self.trials += 1
+        self.asked.append((dict(rates_pps), duration_s))
         wrong, misbehaves = self.wrong, True
         if wrong.only_first_trials is not None:
             misbehaves = self.trials <= wrong.only_first_trials
@@ -161,7 +164,7 @@ class SimulatedDut:
         delivered = _spread(offered, absent)
         self.now_s += duration_s + self.overhead_s + (drain_s if absent else 0.0)
         gone = wrong.gone_after_trials is not None and self.trials > wrong.gone_after_trials
-        self._last = TrafficResult(
+        result = TrafficResult(
             run=self.trials,
             tx_duration_ns=(duration_s + (wrong.stretch_s if misbehaves else 0.0)) * NS_PER_S,
             streams=tuple(
@@ -172,21 +175,22 @@ class SimulatedDut:
                     tx_refused=0,
                     delivered=delivered[index],
                     duplicates=wrong.duplicates if misbehaves and index == 0 else 0,
-                    latency=_latency(inside, delivered[index]),
-                    ipdv=_ipdv(inside, delivered[index]) if delay and delay.variation else None,
-                    jitter=_jitter(inside) if delay and delay.variation else None,
+                    latency=latency(inside, delivered[index]),
+                    ipdv=ipdv(inside, delivered[index]) if delay and delay.variation else None,
+                    jitter=jitter(inside) if delay and delay.variation else None,
                     tagged_ns=(WIRE_S + inside.waits_s[0]) * NS_PER_S if delay and delay.tag_ns else None,
-                    gaps=_gaps(last_lost_s, away_s),
+                    gaps=gaps(last_lost_s, away_s),
                 )
                 for index, stream in enumerate(rates_pps)
             ),
             receivers=(ReceiverResult(port="tester.right", malformed=malformed),),
-            stalls=(_stalls(inside),),
+            stalls=(stalls(inside),),
             slices=None
             if shape != Shape()
-            else _slices(inside, sum(intended), sum(offered), duration_s, more_lost=absent - lost),
+            else slices(inside, sum(intended), sum(offered), duration_s, more_lost=absent - lost),
             gone_ports=("tester.right",) if gone else (),
         )
+        self._last = self.as_seen(result)
         return self._last
 
     def again(self) -> TrafficResult:
@@ -210,110 +214,10 @@ class SimulatedDut:
         )
 
 
-def _stalls(inside: Passage) -> StallCount:
-    lengths_us = [(stall.to_s - stall.from_s) * US_PER_S for stall in inside.stalls]
-    hosts_us = [us for us, stall in zip(lengths_us, inside.stalls, strict=True) if not stall.own]
-    return StallCount(
-        core=1,
-        count=len(lengths_us),
-        total_us=sum(lengths_us),
-        longest_us=max(lengths_us, default=0.0),
-        host_count=len(hosts_us),
-        host_us=sum(hosts_us),
-    )
-
-
-def _slices(inside: Passage, intended: int, offered: int, duration_s: float, *, more_lost: int) -> Slices:
-    """All streams as one. What else went wrong is lost in the last slices."""
-    count = len(inside.slices_dropped)
-    ends = [round(intended * min(1.0, (at + 1) * inside.slice_s / duration_s)) for at in range(count)]
-    due = [now - was for was, now in itertools.pairwise([0, *ends])]
-    sent = [min(now, offered) - min(was, offered) for was, now in itertools.pairwise([0, *ends])]
-    lost = [min(*both) for both in zip(inside.slices_dropped, sent, strict=True)]
-    for at in reversed(range(count)):
-        more = min(sent[at] - lost[at], more_lost)
-        lost[at], more_lost = lost[at] + more, more_lost - more
-    gaps = tuple(
-        Gap(core=1, ended_us=stall.to_s * US_PER_S, us=us, host_us=0.0 if stall.own else us)
-        for stall in inside.stalls
-        for us in [(stall.to_s - stall.from_s) * US_PER_S]
-    )
-    return Slices(
-        width_ns=round(inside.slice_s * NS_PER_S),
-        start_raw_ns=0,
-        now_raw_ns=round(duration_s * NS_PER_S),
-        now_us=duration_s * US_PER_S,
-        streams=(
-            StreamSlices(
-                id=0,
-                due=tuple(due),
-                offered=tuple(sent),
-                delivered=tuple(now - gone for now, gone in zip(sent, lost, strict=True)),
-                delay_ns=tuple(round((WIRE_S + wait) * NS_PER_S) for wait in inside.slices_wait_s),
-                late_ns=(0,) * len(inside.slices_wait_s),
-            ),
-        ),
-        cores=(),
-        gaps=gaps,
-    )
-
-
 def _spread(offered: list[int], lost: int) -> list[int]:
     delivered = [count - lost // len(offered) for count in offered]
     delivered[-1] -= lost % len(offered)
     return delivered
-
-
-def _gaps(last_lost_s: float | None, longest_s: float) -> GapSummary | None:
-    if last_lost_s is None:
-        return None
-    return GapSummary(count=1, last_lost_ns=last_lost_s * NS_PER_S, longest_ns=longest_s * NS_PER_S)
-
-
-def _latency(inside: Passage, packets: int) -> LatencySummary:
-    waits = inside.waits_s
-
-    def quantile_ns(share: float) -> float:
-        return (WIRE_S + waits[min(len(waits) - 1, math.floor(share * len(waits)))]) * NS_PER_S
-
-    return LatencySummary(
-        count=packets,
-        min_ns=quantile_ns(0),
-        mean_ns=(WIRE_S + sum(waits) / len(waits)) * NS_PER_S,
-        p50_ns=quantile_ns(0.5),
-        p90_ns=quantile_ns(0.9),
-        p99_ns=quantile_ns(0.99),
-        p999_ns=quantile_ns(0.999),
-        p9999_ns=quantile_ns(0.9999),
-        max_ns=quantile_ns(1),
-    )
-
-
-def _ipdv(inside: Passage, packets: int) -> IpdvSummary:
-    """As if the waits were of packets one after the other."""
-    steps = [(after - before) * NS_PER_S for before, after in itertools.pairwise(inside.waits_s)] or [0.0]
-    sizes = sorted(abs(step) for step in steps)
-
-    def size_ns(share: float) -> float:
-        return sizes[min(len(sizes) - 1, math.floor(share * len(sizes)))]
-
-    return IpdvSummary(
-        pairs=packets - 1,
-        min_ns=min(steps),
-        max_ns=max(steps),
-        mean_size_ns=sum(sizes) / len(sizes),
-        p50_size_ns=size_ns(0.5),
-        p90_size_ns=size_ns(0.9),
-        p99_size_ns=size_ns(0.99),
-        p999_size_ns=size_ns(0.999),
-        p9999_size_ns=size_ns(0.9999),
-    )
-
-
-def _jitter(inside: Passage) -> JitterSummary:
-    steps = [abs(after - before) * NS_PER_S for before, after in itertools.pairwise(inside.waits_s)] or [0.0]
-    mean_ns = sum(steps) / len(steps)
-    return JitterSummary(mean_ns=mean_ns, max_ns=max(steps), last_ns=mean_ns)
 
 
 def simulated_traffic(frame: str = "64", mean_frame_bytes: float = 64.0) -> Traffic:

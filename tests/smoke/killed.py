@@ -8,6 +8,8 @@ import signal
 import traceback
 from collections.abc import Callable
 
+from weir import fabric
+
 
 def survived(work: Callable[[], object]) -> bool:
     """Runs `work` in a child. False if it killed itself in it; an error in it fails the test."""
@@ -31,3 +33,13 @@ def survived(work: Callable[[], object]) -> bool:
 def kill() -> None:
     """As `kill -9` does."""
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def kill_at(point: tuple[str, str]) -> Callable[[fabric.Event], None]:
+    """In the step of that name, in that state of it."""
+
+    def on_event(event: fabric.Event) -> None:
+        if (event.step.name, event.state) == point:
+            kill()
+
+    return on_event

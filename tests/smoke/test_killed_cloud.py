@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,7 @@ from weir.base.cloud import CloudTopology
 from weir.plan import Step
 
 from .clouds import NEEDS_CLOUDS, planned
-from .killed import kill, survived
+from .killed import kill_at, survived
 from .surroundings import Surroundings
 
 pytestmark = NEEDS_CLOUDS
@@ -38,14 +38,6 @@ def scene(run_root: Path) -> Iterator[Scene]:
     surroundings = Surroundings(run_root, "cloud", token)
     yield steps, topology, surroundings
     surroundings.remove()
-
-
-def kill_at(point: tuple[str, str]) -> Callable[[fabric.Event], None]:
-    def on_event(event: fabric.Event) -> None:
-        if (event.step.name, event.state) == point:
-            kill()
-
-    return on_event
 
 
 def deploy_killed_at(scene: Scene, points: list[tuple[str, str]]) -> None:

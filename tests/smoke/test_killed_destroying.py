@@ -18,7 +18,7 @@ from weir import fabric, plan
 from weir.base.topology import Topology
 from weir.plan import Step
 
-from .killed import kill, survived
+from .killed import kill_at, survived
 from .surroundings import Surroundings
 from .tiny import EACH, tiny_lab
 
@@ -58,14 +58,6 @@ def tell(scene: Scene, capsys: pytest.CaptureFixture[str]) -> Callable[[int, str
             print(f"\n{scene[1].technology}: killed at {points} points of {doing}, {took_s:.1f} s")
 
     return told
-
-
-def kill_at(point: tuple[str, str]) -> Callable[[fabric.Event], None]:
-    def on_event(event: fabric.Event) -> None:
-        if (event.step.name, event.state) == point:
-            kill()
-
-    return on_event
 
 
 def standing() -> fabric.Deployment:

@@ -15,6 +15,8 @@ MAX_FRAME_BYTES = 9216
 """The longest that Weir sends; likewise."""
 Architecture = Literal["run-to-completion", "pipeline", "dispatch", "separated"]
 """How the functions of a node are spread over areas."""
+WITH_WORKERS: frozenset[Architecture] = frozenset({"dispatch", "separated"})
+"""Those that share flows out to workers."""
 Forwarder = Literal["weir-dp", "kernel"]
 """What forwards in a virtual machine."""
 GuestRole = Literal[Forwarder, "host"]
@@ -246,6 +248,11 @@ class Node(FixedRecord):
         if self.kernel is not None:
             return "kernel"
         return "process" if self.program is None else "program"
+
+    @property
+    def has_workers(self) -> bool:
+        """Its flows are shared out to them, be it a single one."""
+        return self.architecture in WITH_WORKERS
 
     @property
     def in_weir_dp(self) -> bool:

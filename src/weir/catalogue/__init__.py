@@ -32,7 +32,7 @@ _LINUX: Mapping[str, Callable[[Options, Ends], Setup]] = {
     "nat": nat,
     "shaper": shaper,
 }
-_OTHER_WAYS: Mapping[tuple[str, str | None], Callable[[Options, Ends], Setup]] = {
+BY_OTHER_WAYS: Mapping[tuple[str, str | None], Callable[[Options, Ends], Setup]] = {
     ("lb", "ipvs"): ipvs,
     ("l2fwd", "xdp"): xdp_rewrite,
     ("l3fwd", "xdp"): xdp_routes,
@@ -42,14 +42,9 @@ _OTHER_WAYS: Mapping[tuple[str, str | None], Callable[[Options, Ends], Setup]] =
 def linux(nf: str, options: Options, ends: Ends, by: str | None = None) -> Setup:
     """Linux as `nf`; `by`: one of `weir.lab.counterparts.OTHER_WAYS`, where it does that. KeyError for
     what it has no counterpart of, CatalogueError for options that it cannot be set up from."""
-    return (_OTHER_WAYS.get((nf, by)) or _LINUX[nf])(options, ends)
+    return (BY_OTHER_WAYS.get((nf, by)) or _LINUX[nf])(options, ends)
 
 
 def names() -> tuple[str, ...]:
     """The functions that Linux has a counterpart of."""
     return tuple(_LINUX)
-
-
-def other_ways() -> tuple[tuple[str, str | None], ...]:
-    """Functions that Linux does by something else too, and by what."""
-    return tuple(_OTHER_WAYS)

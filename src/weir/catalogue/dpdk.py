@@ -7,13 +7,12 @@ Guide" and "Sample Applications User Guides"). Port 0 is the left one, port 1 th
 
 from __future__ import annotations
 
-from weir.catalogue.launch import Launch, Place, next_hops, require_none, routed
+from weir.catalogue.launch import ADDRESSED, Launch, Place, next_hops, require_none, routed
 from weir.catalogue.setup import CatalogueError, Options, given
 from weir.lab.kernel import EAL, FILE_PREFIX, SIDES
 
 _MBUFS = 16384
 _ROUTES = "DPDK's l3fwd has one next hop at each side"
-_NOT_L3FWD = ("addresses", "inbound_addresses", "mtu_bytes", "inbound_mtu_bytes")
 HALVES = {4: ("0.0.0.0/1", "128.0.0.0/1"), 6: ("::/1", "8000::/1")}
 """In place of a default route: DPDK's tables of longest prefixes have none of length 0."""
 
@@ -51,7 +50,7 @@ def l2fwd(options: Options, place: Place) -> Launch:
 def l3fwd(options: Options, place: Place) -> Launch:
     """As l3fwd."""
     ends = place.ends
-    for key in _NOT_L3FWD:
+    for key in ADDRESSED:
         require_none("DPDK's l3fwd", options, key, "it has no addresses and looks at no MTU")
     require_none("DPDK's l3fwd", options, "src_mac", "it writes its port's own address")
     hops = dict(next_hops(options, ends))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from weir.catalogue.launch import Launch, Place, require_none, routed
+from weir.catalogue.launch import ADDRESSED, Launch, Place, require_none, routed
 from weir.catalogue.rewrite import addresses_of
 from weir.catalogue.rule_text import Match, Range, Rule, rules
 from weir.catalogue.setup import Options, given
@@ -17,7 +17,6 @@ from weir.lab.kernel import EAL, FILE_PREFIX, RUNTIME, SIDES
 
 SOCKET = "click.socket"
 """In its runtime directory."""
-_NOT_L3FWD = ("addresses", "inbound_addresses", "mtu_bytes", "inbound_mtu_bytes", "src_mac")
 _CLASSES = {"arp": "12/0806", "ipv6": "12/86dd"}
 _FORWARDS = "forwards"
 
@@ -35,7 +34,7 @@ def l2fwd(options: Options, place: Place) -> Launch:
 
 def l3fwd(options: Options, place: Place) -> Launch:
     """Of IPv4, with its header checked."""
-    for key in _NOT_L3FWD:
+    for key in (*ADDRESSED, "src_mac"):
         require_none("FastClick's router", options, key, "it has no addresses and looks at no MTU")
     ends = place.ends
     hops = {

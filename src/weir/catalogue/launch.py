@@ -11,6 +11,9 @@ from dataclasses import dataclass, field
 from weir.catalogue.routes import Network, leads_left, route
 from weir.catalogue.setup import CatalogueError, Ends, Options, lines
 
+ADDRESSED = ("addresses", "inbound_addresses", "mtu_bytes", "inbound_mtu_bytes")
+"""Options of l3fwd that routers without addresses cannot be set up from."""
+
 
 @dataclass(frozen=True)
 class Place:

@@ -11,7 +11,7 @@ import ipaddress
 from collections.abc import Iterator, Sequence
 
 from weir.catalogue.balancer import services_of
-from weir.catalogue.launch import Launch, Place, require_none, routed
+from weir.catalogue.launch import ADDRESSED, Launch, Place, require_none, routed
 from weir.catalogue.rule_text import Match, Range, Rule, rules
 from weir.catalogue.setup import CatalogueError, Ends, Options, given, lines
 from weir.lab.kernel import FILE_PREFIX, RUNTIME, SIDES
@@ -20,7 +20,6 @@ SOCKET = "cli.sock"
 """In its runtime directory; vppctl asks there."""
 _ANY = {4: "0.0.0.0/0", 6: "::/0"}
 _PROTOCOLS = {"tcp": 6, "udp": 17, "icmp": 1, "icmpv6": 58}
-_NOT_L3FWD = ("addresses", "inbound_addresses", "mtu_bytes", "inbound_mtu_bytes", "src_mac")
 _STARTUP = """\
 unix {{
   nodaemon
@@ -43,7 +42,7 @@ plugins {{
 
 def l3fwd(options: Options, place: Place) -> Launch:
     """IPv4 and IPv6; a next hop each by a static neighbour."""
-    for key in _NOT_L3FWD:
+    for key in (*ADDRESSED, "src_mac"):
         require_none("VPP", options, key, "its interfaces have the chain's addresses")
     return _launch(place, [*_routes(options, place)], ())
 

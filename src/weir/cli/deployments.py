@@ -57,12 +57,19 @@ def standing(found: Sequence[Deployment], lab: str) -> tuple[str, list[Deploymen
 
 def deployed(lab: str) -> Deployment:
     """The only one of that lab, or that of the id. CommandError where there is none, or several."""
+    return only(*all_deployed(lab), lab)
+
+
+def all_deployed(lab: str, *, hosts: bool = False) -> tuple[str, list[Deployment]]:
+    """As `standing`, of all that there are. CommandError where there is none, with how to build one; `hosts`:
+    one that commands can run in."""
     from weir import fabric
 
     name, there = standing(fabric.deployments(), lab)
     if not there:
-        raise CommandError(f"nothing of {name} is deployed; build it with `weir deploy {lab}`", USAGE)
-    return only(name, there, lab)
+        ends = " --ends hosts" if hosts and not of_tenants(lab) else ""
+        raise CommandError(f"nothing of {name} is deployed; build it with `weir deploy {lab}{ends}`", USAGE)
+    return name, there
 
 
 def _refuse(unreadable: Sequence[Deployment]) -> None:
@@ -100,9 +107,9 @@ def _lab_name(lab: str, known: Sequence[str]) -> str:
     there is neither a file nor a deployment of it."""
     from weir.lab.problem import LabFileError, did_you_mean
 
-    deployed = set(map(_lab_of_id, known))
+    labs = set(map(_lab_of_id, known))
     if not Path(lab).exists():
-        if lab in deployed:
+        if lab in labs:
             return lab
         listed = f"there are: {', '.join(known)}" if known else "nothing is deployed"
         raise CommandError(
@@ -112,10 +119,10 @@ def _lab_name(lab: str, known: Sequence[str]) -> str:
     try:
         name = _name_in(lab)
     except LabFileError:
-        if lab in deployed:
+        if lab in labs:
             return lab
         raise
-    return lab if lab in deployed and name not in deployed else name
+    return lab if lab in labs and name not in labs else name
 
 
 def _name_in(path: str) -> str:

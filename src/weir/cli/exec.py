@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from weir.cli.deployments import of_tenants, only, standing
+from weir.cli.deployments import all_deployed, only
 from weir.cli.exits import USAGE, CommandError
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def exec(
     from weir.fabric.end_host_command import become
 
     fabric.require_root_to_look()  # first: nobody else may read what is deployed
-    deployment = _one(fabric.deployments(), lab)
+    deployment = _one(lab)
     words = command[1:] if command and command[0] == "--" else command
     _run_in_machine(deployment, end, words or [])
     become(_place(deployment, end), words or [os.environ.get("SHELL") or _SHELL])
@@ -73,12 +73,9 @@ def _run_in_machine(deployment: Deployment, name: str, words: Sequence[str]) -> 
     raise typer.Exit(done.code)
 
 
-def _one(found: Sequence[Deployment], lab: str) -> Deployment:
+def _one(lab: str) -> Deployment:
     """The deployment of that ID, or the only one of the lab that has hosts."""
-    name, of_lab = standing(found, lab)
-    if not of_lab:
-        hosts = "" if of_tenants(lab) else " --ends hosts"
-        raise CommandError(f"nothing of {name} is deployed; build it with `weir deploy {lab}{hosts}`", USAGE)
+    name, of_lab = all_deployed(lab, hosts=True)
     with_hosts = [one for one in of_lab if _hosts(one)]
     if not with_hosts:
         raise CommandError(

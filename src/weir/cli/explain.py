@@ -63,9 +63,9 @@ def _nothing(result: Result) -> str:
     """What to say where no case is left."""
     from weir.lab.frames import frame_label
 
-    known = [f"{setup.name} {setup.chain} {frame_label(case.frame)}" for setup, case in result.cases()]
+    known = [f"{setup.title} {frame_label(case.frame)}" for setup, case in result.cases()]
     if known:
         return f"{result.id} has no such case; it has {', '.join(known)}"
-    refused = [f"{setup.name} {setup.chain}: {setup.refused}" for setup in result.setups if setup.refused]
+    refused = [f"{setup.title}: {setup.refused}" for setup in result.setups if setup.refused]
     why = f": {'; '.join(refused)}" if refused else ""
     return f"{result.id} measured nothing that could be explained{why}"

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
 _ASKED = frozenset({"bad_argument", "bad_rule"})
 """Codes of weir-dp for what its user can say otherwise."""
-_VERB = "nf.command"
 
 
 @dataclass(frozen=True)
@@ -63,15 +61,20 @@ def command(
     ] = None,
     *,
     as_json: Annotated[
-        bool, typer.Option("--json", help="JSON: what was told whom; without COMMAND what can be.")
+        bool,
+        typer.Option(
+            "--json",
+            help="JSON: the function, the command and its arguments; without COMMAND all that there are.",
+        ),
     ] = False,
 ) -> None:
     """Change a function of a deployed chain. While packets flow, without losing one: routes, rules, sessions.
 
     All workers of the function have the change, or none. Of functions in weir-dp; needs root, as deploying.
     """
-    if os.geteuid() != 0:
-        raise CommandError("weir-dp takes commands from root alone; run it as root or with sudo", ENVIRONMENT)
+    from weir import fabric
+
+    fabric.require_root_to_command()
     deployment = deployed(lab)
     wanted, _, stage = function.partition("/")
     topology = deployment.topology
@@ -91,7 +94,7 @@ def command(
         about = {"deployment": deployment.id, "function": node.function or node.name}
         print(json.dumps(about | _place(told) | {"command": name, "args": args}, indent=2))
         return
-    whole = ", by all its workers" if node.architecture in ("dispatch", "separated") else ""
+    whole = ", by all its workers" if node.has_workers else ""
     print(f"{told.area} ({told.name}): {name} is done{whole}")
 
 
@@ -206,8 +209,8 @@ def _tell(deployment: Deployment, told: _Stage, name: str, args: dict[str, Scala
         raise
     except DataPlaneError as error:
         error.put_in_terms({"args": f"{told.area} ({told.name}): {name}"})
-        said = str(error).replace(f"{_VERB}: ", "", 1)
-        raise CommandError(said, USAGE if error.code in _ASKED else ENVIRONMENT) from None
+        error.leave_out_request()
+        raise CommandError(str(error), USAGE if error.code in _ASKED else ENVIRONMENT) from None
 
 
 def _place(stage: _Stage) -> dict[str, str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weir.base.words import counted
+from weir.cli.deploying import told
 from weir.cli.exits import ENVIRONMENT, USAGE, CommandError
 from weir.cli.labfile import LabPath, Quick, Variant, here
 
@@ -58,12 +59,8 @@ def tune(
             ENVIRONMENT,
         )
 
-    def show(event: fabric.Event) -> None:
-        if event.state == "doing":
-            print(f"  {event.step.text}")
-
     with stop_signals.held():
-        deployment = fabric.Deployment.deploy(possible, about, on_event=show)
+        deployment = fabric.Deployment.deploy(possible, about, on_event=told)
         deployment.keep()
         stop_signals.finish()  # what came last came too late, and what follows says so
     for said in (*skipped, *deployment.refused()):

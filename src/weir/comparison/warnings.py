@@ -7,12 +7,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from weir.comparison.lab_keys import different, named
-from weir.results.fingerprint import MachineBest, differences
+from weir.results.fingerprint import SAME_DISTANCE_TIMES, MachineBest, differences
 from weir.results.result import Result
 
 SAME_SPEED_TIMES = 1.05
 """Cores at their best that differ by less have the same speed."""
-SAME_DISTANCE_TIMES = 1.5
 WEIR = "The version of weir differs"
 
 

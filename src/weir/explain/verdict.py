@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What limited one trial.
 
-In this order: nothing comes through, however light the load; functions drop more by their rules than is lost
-in queues; cores that were taken away; a full core behind a queue that overflows (of several the one that
-spends most cycles on a packet); the link; then an overflow behind which no core is full: a switch, a
-function's own stalls, others', or a queue that is too short for bursts. Without loss that counts: who fell
-behind, who had the core while packets were lost, or nobody.
+In this order: nothing comes through, however light the load; nothing can be said, since the system under test
+was not empty or the counters do not balance; functions drop more by their rules than is lost in queues; cores
+that were taken away; a full core behind a queue that overflows (of several the one that spends most cycles on
+a packet); the link; then an overflow behind which no core is full: a switch, a function's own stalls,
+others', or a queue that is too short for bursts. Without loss that counts: who fell behind, who had the core
+while packets were lost, or nobody.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ from weir.base.error import FabricError
 from weir.fabric.check import (
     check,
     require_root,
+    require_root_to_command,
     require_root_to_look,
     require_root_to_verify,
     require_to_measure,
@@ -44,6 +45,7 @@ __all__ = [
     "possible",
     "remove_remains",
     "require_root",
+    "require_root_to_command",
     "require_root_to_look",
     "require_root_to_verify",
     "require_to_measure",

@@ -33,6 +33,7 @@ _NO_ROOT_TO_LOOK = Refusal(
     "run it as root or with sudo; `weir inspect`, and `weir graph` of this user's own namespace, need no"
     " root",
 )
+_NO_ROOT_TO_COMMAND = Refusal("weir-dp takes commands from root alone", "run it as root or with sudo")
 _NO_ROOT_TO_VERIFY = Refusal(
     "verifying Weir's own cloud needs root: for the network namespaces, switches and instances of each case",
     "run it as root or with sudo; `weir verify --dry-run` says without root what would be run",
@@ -54,6 +55,11 @@ def require_to_measure() -> None:
 def require_root_to_look() -> None:
     """The same, for whoever looks into what is deployed, or works in it."""
     _require(_NO_ROOT_TO_LOOK)
+
+
+def require_root_to_command() -> None:
+    """The same, for whoever changes a function that is deployed."""
+    _require(_NO_ROOT_TO_COMMAND)
 
 
 def require_root_to_verify() -> None:

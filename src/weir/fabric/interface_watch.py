@@ -29,8 +29,8 @@ class _State:
 
 
 class InterfaceWatch:
-    """Of one chain, trial by trial. By ioctl, which costs some microseconds an interface: it is asked before
-    and after each trial."""
+    """Of one chain: asked when it is made, before the first trial and after each. By ioctl, which costs some
+    microseconds an interface."""
 
     def __init__(self, topology: Topology) -> None:
         self._places: dict[str, dict[str, str]] = {}

@@ -62,13 +62,14 @@ class Aes128:
 
     def encrypted(self, block: bytes) -> bytes:
         """16 bytes of 16."""
-        state = _xored(block, self._keys[0])
+        state = xored(block, self._keys[0])
         for key in self._keys[1:-1]:
-            state = _xored(_mixed(_substituted(state)), key)
-        return _xored(_substituted(state), self._keys[-1])
+            state = xored(_mixed(_substituted(state)), key)
+        return xored(_substituted(state), self._keys[-1])
 
 
-def _xored(one: bytes, other: bytes) -> bytes:
+def xored(one: bytes, other: bytes) -> bytes:
+    """Bit by bit; both are as long."""
     return bytes(left ^ right for left, right in zip(one, other, strict=True))
 
 

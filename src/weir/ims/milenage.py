@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from weir.ims.aes import BLOCK_BYTES, Aes128
+from weir.ims.aes import BLOCK_BYTES, Aes128, xored
 
 SQN_BYTES, AUTS_BYTES = 6, 14
 _NO_AMF = bytes(2)
@@ -24,7 +24,7 @@ class Milenage:
     @classmethod
     def of(cls, key: bytes, op: bytes) -> Milenage:
         """`op`: OP, as operators choose it."""
-        return cls(key, _xored(Aes128(key).encrypted(op), op))
+        return cls(key, xored(Aes128(key).encrypted(op), op))
 
     @cached_property
     def _cipher(self) -> Aes128:
@@ -32,9 +32,9 @@ class Milenage:
 
     def f1(self, rand: bytes, sqn: bytes, amf: bytes) -> tuple[bytes, bytes]:
         """MAC-A, by which the network is known, and MAC-S, for synchronization; 8 bytes each."""
-        temp = self._cipher.encrypted(_xored(rand, self.operator))
+        temp = self._cipher.encrypted(xored(rand, self.operator))
         said = (sqn + amf) * 2
-        whole = self._out(_xored(temp, _rotated(_xored(said, self.operator), _R1)), _C1, 0)
+        whole = self._out(xored(temp, _rotated(xored(said, self.operator), _R1)), _C1, 0)
         return whole[:8], whole[8:]
 
     def f2345(self, rand: bytes) -> tuple[bytes, bytes, bytes, bytes]:
@@ -50,10 +50,10 @@ class Milenage:
 
     def _known(self, rand: bytes) -> bytes:
         """Which all of them but f1 begin with."""
-        return _xored(self._cipher.encrypted(_xored(rand, self.operator)), self.operator)
+        return xored(self._cipher.encrypted(xored(rand, self.operator)), self.operator)
 
     def _out(self, known: bytes, constant: bytes, rotation: int) -> bytes:
-        return _xored(self._cipher.encrypted(_xored(_rotated(known, rotation), constant)), self.operator)
+        return xored(self._cipher.encrypted(xored(_rotated(known, rotation), constant)), self.operator)
 
 
 @dataclass(frozen=True)
@@ -72,19 +72,15 @@ def vector(milenage: Milenage, rand: bytes, sqn: int, amf: bytes) -> Vector:
     number = sqn.to_bytes(SQN_BYTES, "big")
     mac, _ = milenage.f1(rand, number, amf)
     res, ck, ik, ak = milenage.f2345(rand)
-    return Vector(rand, _xored(number, ak) + amf + mac, res, ck, ik)
+    return Vector(rand, xored(number, ak) + amf + mac, res, ck, ik)
 
 
 def synchronized(milenage: Milenage, rand: bytes, auts: bytes) -> int | None:
     """The number up to which a subscriber has counted, of `auts`, with which it refused that `rand` (14
     bytes; 3GPP TS 33.102, 6.3.3). None: it is none of its."""
-    number = _xored(auts[:SQN_BYTES], milenage.f5_star(rand))
+    number = xored(auts[:SQN_BYTES], milenage.f5_star(rand))
     _, mac = milenage.f1(rand, number, _NO_AMF)
     return int.from_bytes(number, "big") if mac == auts[SQN_BYTES:] else None
-
-
-def _xored(one: bytes, other: bytes) -> bytes:
-    return bytes(left ^ right for left, right in zip(one, other, strict=True))
 
 
 def _rotated(block: bytes, count: int) -> bytes:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 
+from weir.base.node import WITH_WORKERS
 from weir.lab.complaint import Complaint, show
 from weir.lab.function import N4_ADDRESS, FunctionOptions, NfOptions
 from weir.lab.kind_check import kernel_complaints, program_complaints
@@ -15,7 +16,6 @@ from weir.lab.problem import nearest
 from weir.lab.source import KeyPath
 from weir.lab.vm_check import vm_complaints
 
-_SHARED_OUT = ("dispatch", "separated")
 N4_MAX = 8  # WEIR_CONTROLLED_MAX
 
 
@@ -95,7 +95,7 @@ def _way_of_running(path: KeyPath, function: FunctionOptions) -> Iterator[Compla
     )
     nfs = [network_functions()[one.nf] for one in function.nfs()]
     architecture = function.architecture
-    if function.workers is not None and architecture not in _SHARED_OUT:
+    if function.workers is not None and architecture not in WITH_WORKERS:
         message = f"mean nothing to {architecture}, which has none"
         yield Complaint((*path, "workers"), message, "architecture: dispatch or separated", about=about)
     if function.state_cores is not None and architecture != "separated":
@@ -139,12 +139,17 @@ def _offload(path: KeyPath, function: FunctionOptions, about: tuple[KeyPath, ...
         yield Complaint((*path, "architecture"), message, expected, about=(at, *about))
 
 
+def _shares_state(function: FunctionOptions) -> bool:
+    """Several areas have state of its functions, each that of other flows."""
+    several = {"dispatch": function.workers != 1, "separated": (function.state_cores or 1) > 1}
+    return several.get(function.architecture, False)
+
+
 def _station(path: KeyPath, function: FunctionOptions, about: tuple[KeyPath, ...]) -> Iterator[Complaint]:
     """A router with addresses: what its neighbours say must come to the one that asked."""
     if not any(one.is_station() for one in function.nfs()):
         return
-    several = {"dispatch": function.workers != 1, "separated": (function.state_cores or 1) > 1}
-    if several.get(function.architecture):
+    if _shares_state(function):
         message = (
             f"cannot be {function.architecture} here: l3fwd has addresses, and each worker would have to hear"
             " every neighbour"
@@ -171,8 +176,7 @@ def _steering(
     """A dispatcher sees packets as they come in: it can bring both directions together for one function that
     rewrites addresses, not for two."""
     steering = [nf.name for nf in nfs if nf.steers]
-    several = {"dispatch": function.workers != 1, "separated": (function.state_cores or 1) > 1}
-    if len(steering) > 1 and several.get(function.architecture):
+    if len(steering) > 1 and _shares_state(function):
         message = (
             f"cannot be {function.architecture} here: {' and '.join(steering)} each say which packets must "
             "meet, and one worker for both directions satisfies one of them only"

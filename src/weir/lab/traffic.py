@@ -8,6 +8,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from weir.base.node import Direction
 from weir.base.record import ONE_OR_MANY, LabSection, listed
 from weir.lab.capture import Capture
 from weir.lab.connections import Connections
@@ -172,3 +173,8 @@ class TesterOptions(LabSection):
         "`hardware`, the network card's stamps (never run on hardware), or the lab is refused; `auto`, these "
         "where the card has them and its clock can be read",
     )
+
+    @property
+    def directions(self) -> tuple[Direction, ...]:
+        """In which it sends: one, or both."""
+        return ("left-to-right", "right-to-left") if self.direction == "bidirectional" else (self.direction,)

@@ -194,13 +194,13 @@ class CoreWatch(Protocol):
 
 
 class InterfaceWatch(Protocol):
-    """Looks at the interfaces of the system under test before and after a trial."""
+    """Looks at the interfaces of the system under test, before its first trial and after each."""
 
     def begin(self) -> None:
-        """Just before."""
+        """Just before a trial: the first one's is what the others are held against."""
 
     def altered(self) -> Sequence[str]:
-        """Just after: what is not as it was built, or changed in the trial; "left of f1 is down"."""
+        """Just after: what is not as it was built, or as before the first trial; "left of f1 is down"."""
 
 
 class Unwatched:

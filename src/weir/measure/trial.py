@@ -10,6 +10,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 from weir.base.error import ChainError
 from weir.base.si import MS_PER_S, NS_PER_S, NS_PER_US, US_PER_S
@@ -23,12 +24,12 @@ from weir.measure.emptied import emptied, may_hold, with_later
 from weir.measure.outside import NOTHING, Outside, Own, joined
 from weir.measure.overload import backlog_packets
 from weir.measure.tester import Answers, SutCounters, Taken, Tester, Traffic, arrival_clocks
-from weir.measure.validity import Fault, faults
+from weir.measure.validity import Fault, FaultKind, faults
 from weir.protocol.ledger import Ledger
 from weir.protocol.traffic import DelayWanted, Shape
 from weir.protocol.traffic_results import Slices, StallCount, TrafficResult
 from weir.results.result import ArrivalClock, Stall, StreamCount, Trial
-from weir.results.trial import Purpose
+from weir.results.trial import Doubted, Purpose
 
 # A switch may publish its counters a little late; a balance is read again this often before it is believed.
 SETTLE_READS = 3
@@ -54,7 +55,8 @@ LEDGERED_OF_LOADS: frozenset[Purpose] = LEDGERED | {"latency"}
 GAPPED: frozenset[Purpose] = frozenset({"burst", "recovery", "reset", "migration"})
 
 
-UNBELIEVABLE = frozenset({"altered", "held", "accounting", "frames_changed", "host"})
+DOUBTED: tuple[Doubted, ...] = get_args(Doubted)
+UNBELIEVABLE: frozenset[FaultKind] = frozenset({"altered", *DOUBTED, "host"})
 """Faults of a trial whose counts say nothing of the system under test."""
 
 
@@ -65,7 +67,7 @@ class Outcome:
     trial: Trial
     faults: tuple[Fault, ...]
 
-    def has(self, kind: str) -> bool:
+    def has(self, kind: FaultKind) -> bool:
         """Whether a fault of this kind makes the trial invalid."""
         return any(fault.kind == kind for fault in self.faults)
 
@@ -303,11 +305,7 @@ class TrialRunner:
             stalls=stalls,
             valid=not found,
             invalid_because=[fault.sentence for fault in found],
-            doubted=[
-                kind
-                for kind in ("held", "accounting", "frames_changed")
-                if any(fault.kind == kind for fault in found)
-            ],
+            doubted=[kind for kind in DOUBTED if any(fault.kind == kind for fault in found)],
             slower_times=counted.slower_times if counted is not None else None,
             counted=counted.record if counted is not None else None,
             left_out=list(counted.left_out) if counted is not None else [],

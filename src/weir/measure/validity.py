@@ -29,7 +29,7 @@ from weir.measure.tester import Stream
 from weir.protocol.traffic_results import TrafficResult
 from weir.results import slices
 from weir.results.slices import ITSELF, QUOTA, SLOWED, SLOWED_HOW
-from weir.results.trial import Trial, behind_earlier
+from weir.results.trial import Doubted, Trial, behind_earlier
 
 SHORTFALL_RATIO = 0.001
 STRETCH_RATIO = 0.01
@@ -53,11 +53,14 @@ _HELD = (
 )
 
 
+FaultKind = Literal["tester", "altered", Doubted, "host", "gone"]
+
+
 @dataclass(frozen=True)
 class Fault:
     """Why a trial is invalid: a sentence with the number and what to do."""
 
-    kind: Literal["tester", "altered", "held", "accounting", "frames_changed", "host", "gone"]
+    kind: FaultKind
     sentence: str
 
 

@@ -309,20 +309,21 @@ def lab_keys(topology: Topology, lab: Lab, areas: Sequence[AreaConfig]) -> dict[
     """What a user has written, by the place of each stage, and of an offload, in weir-dp's configuration:
     "functions.edge.chain[1]" for "areas[2].paths[0].stages[1]"."""
     nodes = {node.name: node for node in topology.functions()}
-    functions = next((one.functions for one in lab.chains() if one.name == topology.chain), ())
-    written = dict(zip(nodes, functions, strict=False))  # a chain of no lab has no keys
     found = {}
     for index, area in enumerate(areas):
         name = area.name.partition(".")[0]
-        if not isinstance(area, ChainArea) or name not in written:
+        if not isinstance(area, ChainArea) or name not in nodes:
             continue
+        key = nodes[name].function
+        if key not in lab.functions:
+            continue  # nothing of a chain of no lab is written anywhere
         names = list(stage_names(one.nf for one in nodes[name].chain))
-        of = lab.functions[written[name]]
-        found[f"areas[{index}].offload"] = f"functions.{written[name]}.offload"
+        of = lab.functions[key]
+        found[f"areas[{index}].offload"] = f"functions.{key}.offload"
         for at, path in enumerate(area.paths):
             for number, stage in enumerate(path.stages):
                 place = f"areas[{index}].paths[{at}].stages[{number}]"
-                found[place] = of.written(names.index(stage.name or stage.nf), written[name])
+                found[place] = of.written(names.index(stage.name or stage.nf), key)
     return found
 
 

@@ -68,7 +68,7 @@ def execution(topology: Topology, lab: Lab, chain: Chain, frame: str) -> Executi
     between = switched(topology, lab, config.areas)
     queues = _queues(topology, config, between)
     stages = _stage_uses(lab, chain)
-    streams = 2 if lab.tester.direction == "bidirectional" else 1
+    streams = len(lab.tester.directions)
     flows = lab.traffic.flows.count * streams
     areas = [
         _Area(one, between.queues, queues, stages, sent=1 / streams, flows=flows)

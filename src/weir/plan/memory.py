@@ -175,7 +175,7 @@ def learning_packets(lab: Lab) -> int:
     """That have to pass before its functions know all flows."""
     nfs = [one for function in lab.functions.values() for one in function.nfs()]
     looked = max((int(one.options.get("packets_max", 10)) for one in nfs if one.nf == "dpi"), default=1)
-    streams = 2 if lab.tester.direction == "bidirectional" else 1
+    streams = len(lab.tester.directions)
     return lab.traffic.flows.count * streams * looked
 
 

@@ -179,12 +179,17 @@ def configure(topology: Topology, lab: Lab) -> Configure:
 
 def _listening(topology: Topology, lab: Lab, areas: Sequence[AreaConfig]) -> tuple[Listening, ...]:
     """In the order of the chain; none of a chain that is not of the lab."""
-    chain = next((one.functions for one in lab.chains() if one.name == topology.chain), ())
     return tuple(
-        Listening(name, area_of(node.name, stage, areas), stage, address, lab.functions[name].n4_options())
-        for node, name in zip(topology.functions(), chain, strict=False)
+        Listening(
+            node.function,
+            area_of(node.name, stage, areas),
+            stage,
+            address,
+            lab.functions[node.function].n4_options(),
+        )
+        for node in topology.functions()
         if node.in_weir_dp and node in topology.here()
-        for stage, address in _by_n4(lab, name)
+        for stage, address in _by_n4(lab, node.function)
     )
 
 

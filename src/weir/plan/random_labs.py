@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from ruamel.yaml import YAML
 
 from weir.base.error import WeirError
-from weir.base.node import is_jumbo
+from weir.base.node import WITH_WORKERS, is_jumbo
 from weir.base.record import fault_text
 from weir.lab.check import complaints
 from weir.lab.frames import IMIX_BYTES
@@ -175,7 +175,7 @@ def _most(name: str, key: str, value: int) -> int:
 def _run_as(run_as: str, nfs: Sequence[Mapping[str, Any]], random: Random) -> dict[str, Any]:
     architecture = random.choice(ARCHITECTURES) if run_as == FASTPATH else run_as
     found: dict[str, Any] = {"chain": [dict(one) for one in nfs], "architecture": architecture}
-    if architecture in ("dispatch", "separated"):
+    if architecture in WITH_WORKERS:
         found["workers"] = random.randint(1, WORKERS_MAX)
     if architecture == "separated":
         found["state_cores"] = random.randint(1, STATE_CORES_MAX)

@@ -107,10 +107,6 @@ class DataPlaneClient:
         """Stops the polling loops."""
         self.call("stop")
 
-    def reset(self) -> None:
-        """Stops the loops, closes the ports and forgets the configuration."""
-        self.call("reset", timeout_s=max(self._timeout_s, CONFIGURE_TIMEOUT_S))
-
     def announce(self, count: int) -> None:
         """Each port sends `count` frames from its own address, so that switches learn it."""
         self.call("announce", Announce(count=count).arguments())
@@ -315,8 +311,9 @@ def _parsed(shape: type[Answer], result: object) -> Answer:
 def _refusal(command: str, error: Mapping[str, Any]) -> DataPlaneError:
     return DataPlaneError(
         str(error.get("code", "unknown")),
-        f"{command}: {error.get('message', 'refused without a message')}",
+        str(error.get("message", "refused without a message")),
         where=error.get("where"),
         expected=error.get("expected"),
         fix=error.get("fix"),
+        request=command,
     )

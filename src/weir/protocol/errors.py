@@ -23,8 +23,11 @@ class DataPlaneError(ChainError):
         where: str | None = None,
         expected: str | None = None,
         fix: str | None = None,
+        request: str | None = None,
     ) -> None:
+        """`request`: which weir-dp refused, by its name."""
         self.code = code
+        self.request = request
         self.message = message
         self.where = where
         self.expected = expected
@@ -32,7 +35,7 @@ class DataPlaneError(ChainError):
         super().__init__(self._said())
 
     def _said(self) -> str:
-        said = self.message
+        said = self.message if self.request is None else f"{self.request}: {self.message}"
         if self.where:
             said = f"{self.where}: {said}"
         if self.expected:
@@ -40,6 +43,11 @@ class DataPlaneError(ChainError):
         if self.fix:
             said += f"; {self.fix}"
         return said
+
+    def leave_out_request(self) -> None:
+        """For a user who asked by another name."""
+        self.request = None
+        self.tell(self._said())
 
     def put_in_terms(self, keys: Mapping[str, str]) -> None:
         """Names the place as its user wrote it, where that is known: weir-dp knows its own names alone."""

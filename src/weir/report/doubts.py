@@ -6,15 +6,16 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from weir.lab.frames import frame_label
 from weir.report import numbers, rates, summary
+from weir.results.fingerprint import SAME_DISTANCE_TIMES
 from weir.results.result import Case, Result, Throughput, Trial
 from weir.results.rounds import UNDER_WAY, given_up
-from weir.results.trial import Purpose
+from weir.results.trial import Doubted, Purpose
 
 CONTRADICTED_SHARE = 0.9
 """A rate that is a smaller share of what a trial carried without loss is contradicted by it; so it is by one
@@ -46,7 +47,7 @@ TITLES: dict[Kind, str] = {
     "order": "Out of order, share of the packets",
 }
 """Of those that a short report names."""
-SET_ASIDE = {
+SET_ASIDE: Mapping[Doubted, str] = {
     "held": "with packets of an earlier one, or never empty",
     "accounting": "with unaccounted packets",
     "frames_changed": "with changed frames",
@@ -155,8 +156,8 @@ def _always_dropped(case: Case) -> str | None:
 
 
 def _set_aside(case: Case) -> tuple[str, str] | None:
-    """Trials that were measured again since packets could not be accounted for, were of an earlier trial, or
-    had changed: that the next one was whole does not mend it. In words, and in few."""
+    """Trials that say nothing since packets could not be accounted for, were of an earlier trial, or had
+    changed: that another one is whole does not mend it. In words, and in few."""
     doubted = [trial for trial in (*case.curve, *case.trials) if trial.doubted]
     if not doubted:
         return None
@@ -316,7 +317,4 @@ def _unlike(trial: Trial, found: Throughput, case: Case) -> bool:
     farther = max(
         (cycles / near[pair] for pair, cycles in trial.distances_cycles.items() if near[pair]), default=1
     )
-    return (
-        slower >= rates.SAME_SPEED_TIMES
-        or farther / (found.farther_times or 1.0) >= rates.SAME_DISTANCE_TIMES
-    )
+    return slower >= rates.SAME_SPEED_TIMES or farther / (found.farther_times or 1.0) >= SAME_DISTANCE_TIMES

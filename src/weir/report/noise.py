@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from weir.base.si import US_PER_S
 from weir.base.words import counted
@@ -15,7 +15,7 @@ from weir.report import numbers, rates, summary
 from weir.results import slices
 from weir.results.result import Case, Result, Trial, slowness
 from weir.results.slices import HOST, SLOWED, SLOWED_HOW, Had
-from weir.results.trial import left_out_s, left_out_share
+from weir.results.trial import Doubted, left_out_s, left_out_share
 
 NOISY_LEFT_OUT = 0.01
 """Of the time of all trials; less is left out on any machine."""
@@ -37,7 +37,7 @@ AWAY_LINES = 20
 _NOT_PROGRAMS = {HOST: "the host", SLOWED: SLOWED_HOW}
 
 
-_OF_CHAINS = {
+_OF_CHAINS: Mapping[Doubted, str] = {
     "frames_changed": "frames arrived changed",
     "held": "packets of an earlier trial came, or still came long after the end,",
 }
@@ -158,7 +158,7 @@ def away_lines(result: Result) -> Iterator[list[str]]:
     had: dict[tuple[int, str], list[tuple[float, str]]] = {}
     whole_s = 0.0
     for setup, case in result.cases():
-        place = f"{setup.name} {setup.chain}, {summary.sizes(case.frame)}"
+        place = f"{setup.title}, {summary.sizes(case.frame)}"
         for trial in summary.measured(case):
             whole_s += trial.duration_s
             for (core, by), us in taken_us([trial]).items():
@@ -285,6 +285,6 @@ def _spread(result: Result) -> Iterator[str]:
         yield (
             f"{len(wide)} of {sum(1 for _ in summary.rows(result))} throughputs have repeats more than "
             f"{NOISY_SPREAD:.0%} apart; the widest is {worst.throughput.goal} of "
-            f"{worst.setup.name} {worst.setup.chain}, "
+            f"{worst.setup.title}, "
             f"frame {frame_label(worst.case.frame)}: {rates.spread(worst.throughput):.0%}."
         )

@@ -17,6 +17,7 @@ from typing import Literal
 
 from weir.base.packet_rate import MPPS, RateUnit, unit_of
 from weir.report import numbers
+from weir.results.fingerprint import SAME_DISTANCE_TIMES
 from weir.results.result import RoundRate, Throughput
 
 FLAGS = {
@@ -34,9 +35,9 @@ FLAGS = {
     "X": "given up; the reason is given",
 }
 OLDER = "; in this older result: stalls of the host can explain the loss that bounds it"
-# Cores whose speed, or distance from each other, differs by less are in the same state of the machine.
 SAME_SPEED_TIMES = 1.15
-SAME_DISTANCE_TIMES = 1.5
+"""Cores whose speed differs by less are in the same state of the machine; so are those as near to each other
+as before (`SAME_DISTANCE_TIMES`)."""
 
 Bound = Literal["=", ">=", "<="]
 SIGNS: dict[Bound, str] = {"=": "", ">=": "≥", "<=": "≤"}

@@ -186,7 +186,7 @@ def fidelity(result: Result) -> list[tuple[str, list[str]]]:
     where: dict[str, list[str]] = {}
     for setup in built:
         for sentence in (*setup.fidelity, *setup_clocks(setup)):
-            where.setdefault(sentence, []).append(f"{setup.name} {setup.chain}")
+            where.setdefault(sentence, []).append(setup.title)
     return [(sentence, [] if len(names) == len(built) else names) for sentence, names in where.items()]
 
 
@@ -197,7 +197,7 @@ OUTPUTS = "What programs said"
 def outputs(result: Result) -> list[str]:
     """Files beside the reports, with what programs of the user's said."""
     return [
-        f"{one.node} of {setup.name} {setup.chain}: {one.file}, {one.kept_bytes:,} bytes"
+        f"{one.node} of {setup.title}: {one.file}, {one.kept_bytes:,} bytes"
         + (f", the last of {one.said_bytes:,}" if one.said_bytes > one.kept_bytes else "")
         for setup in result.setups
         for one in setup.outputs
@@ -211,7 +211,7 @@ N4 = "Sessions by N4"
 def n4(result: Result) -> list[str]:
     """A sentence for each function and deployment."""
     return [
-        f"{one.function} of {setup.name} {setup.chain}: {one.sessions:,} at the end, of {one.associations}"
+        f"{one.function} of {setup.title}: {one.sessions:,} at the end, of {one.associations}"
         f" association{'' if one.associations == 1 else 's'}; {one.established:,} established,"
         f" {one.modified:,} modified, {one.deleted:,} deleted; requests: {one.accepted:,} accepted,"
         f" {one.refused:,} refused{_causes(one.refused_by)}, {one.repeated:,} repeated; ignored:"
@@ -286,7 +286,7 @@ def floors(result: Result) -> Iterator[str]:
         least, most = numbers.us(min(found)), numbers.us(max(found))
         coarsest_ns = max(one.timestamp_resolution_ns for one in ceilings)
         yield (
-            f"{setup.name} {setup.chain}: latency floor {least if least == most else f'{least} to {most}'}; "
+            f"{setup.title}: latency floor {least if least == most else f'{least} to {most}'}; "
             f"timestamps resolve {coarsest_ns:.2g} ns."
         )
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from weir.base.record import Record
 from weir.results.result import Case, Trial
-from weir.results.trial import Drop
+from weir.results.trial import Doubted, Drop
 
-_UNBALANCED = frozenset({"held", "accounting"})
+_UNBALANCED: frozenset[Doubted] = frozenset({"held", "accounting"})
 """Doubts of a trial whose account is not closed, does not balance, or has packets of an earlier one."""
 
 

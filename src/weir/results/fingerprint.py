@@ -50,6 +50,10 @@ class Fingerprint(Record):
 _Key = TypeVar("_Key", int, str)
 
 
+SAME_DISTANCE_TIMES = 1.5
+"""Cores whose distance from each other differs by less are as near as before."""
+
+
 class MachineBest(Record):
     """The best state that cores were in often enough, in a run or in all runs since the machine booted."""
 

@@ -122,3 +122,8 @@ class Setup(Record):
     def name(self) -> str:
         """What reports call it."""
         return self.variant or self.technology
+
+    @property
+    def title(self) -> str:
+        """ "linux-bridge PVP"."""
+        return f"{self.name} {self.chain}"

@@ -14,6 +14,8 @@ from weir.results.delay import Gaps, Ipdv, Jitter, Latency, Pdv
 from weir.results.loads import PIECES_MIN, AreaLoad, CoreLoad, CoreSpeed
 from weir.results.slices import DISTURBED_SHARE, Counted, LeftOut, TrialSlices
 
+Doubted = Literal["held", "accounting", "frames_changed"]
+"""Why a trial says nothing, and a later one that is whole does not mend that; `Trial.doubted` says more."""
 _TABLE_FULL = re.compile(r"(?<!queue)(?<!buffer)_full$|_exhausted$|_limit$")
 
 
@@ -175,7 +177,7 @@ class Trial(Record):
     """Whether the trial may be used."""
     invalid_because: list[str] = []
     """Sentences with numbers; empty for a valid trial."""
-    doubted: list[Literal["held", "accounting", "frames_changed"]] = []
+    doubted: list[Doubted] = []
     """Of these reasons those that a later trial does not answer: the system under test was not empty of an
     earlier trial, or never became so; packets were made or lost unseen; or frames changed on the way."""
     streams: list[StreamCount] = []

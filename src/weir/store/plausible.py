@@ -15,7 +15,7 @@ def contradiction(result: Result) -> str | None:
         for case in setup.cases:
             what = next(_of(case), None)
             if what is not None:
-                return f"{setup.name} {setup.chain}, frame {case.frame}: {what}"
+                return f"{setup.title}, frame {case.frame}: {what}"
     return None
 
 

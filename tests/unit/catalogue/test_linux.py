@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from weir.catalogue import CatalogueError, Ends, linux, names, other_ways
+from weir.catalogue import BY_OTHER_WAYS, CatalogueError, Ends, linux, names
 from weir.lab.counterparts import COUNTERPARTS, OTHER_WAYS
 from weir.lab.kernel import PORT_VALUES, SIDES
 from weir.lab.nf import Scalar, network_functions
@@ -41,7 +41,7 @@ def lines(nf: str, options: dict[str, Scalar], program: int = 0) -> list[str]:
 
 def test_a_lab_may_name_exactly_what_the_catalogue_has() -> None:
     assert set(names()) == set(COUNTERPARTS) <= set(network_functions())
-    assert set(other_ways()) == {(nf, by) for by, does in OTHER_WAYS.items() for nf in does}
+    assert set(BY_OTHER_WAYS) == {(nf, by) for by, does in OTHER_WAYS.items() for nf in does}
     assert {name.partition(".")[2] for name in VALUES} <= set(PORT_VALUES)
     assert {name.partition(".")[0] for name in VALUES} == set(SIDES)
 

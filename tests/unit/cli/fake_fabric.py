@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from weir import plan
+import pytest
+
+from weir import fabric, plan
 from weir.base.topology import Topology
 from weir.lab import Chain, Lab
 
@@ -36,3 +38,8 @@ class FakeDeployment:
 
     def destroy(self) -> None:
         self.destroyed = True
+
+
+def deployed(monkeypatch: pytest.MonkeyPatch, *found: FakeDeployment) -> None:
+    """For Weir: these, and no others."""
+    monkeypatch.setattr(fabric, "deployments", lambda: list(found))

@@ -13,7 +13,7 @@ from weir import fabric
 from weir.cli import exits
 from weir.cli.main import app
 
-from .fake_fabric import FakeDeployment
+from .fake_fabric import FakeDeployment, deployed
 
 LAB = str(Path(__file__).parents[3] / "labs" / "switching")
 FIRST, SECOND = "small-00000001", "small-00000002"
@@ -30,10 +30,6 @@ def two(monkeypatch: pytest.MonkeyPatch) -> list[FakeDeployment]:
     found = [FakeDeployment(FIRST), FakeDeployment(SECOND, readable=False)]
     monkeypatch.setattr(fabric, "deployments", lambda: found)
     return found
-
-
-def deployed(monkeypatch: pytest.MonkeyPatch, *found: FakeDeployment) -> None:
-    monkeypatch.setattr(fabric, "deployments", lambda: list(found))
 
 
 @pytest.mark.parametrize("command", ["inspect", "destroy"])

@@ -10,14 +10,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from weir import fabric
 from weir.cli.main import app
 from weir.fabric import end_host_command
 from weir.fabric.end_host_command import CommandPlace
 from weir.lab import Lab
 from weir.plan import end_hosts
 
-from .fake_fabric import FakeDeployment
+from .fake_fabric import FakeDeployment, deployed
 
 FIRST, SECOND = "small-00000001", "small-00000002"
 runner = CliRunner()
@@ -49,10 +48,6 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> Ran:
     monkeypatch.setattr(end_host_command, "become", become)
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     return made
-
-
-def deployed(monkeypatch: pytest.MonkeyPatch, *found: FakeDeployment) -> None:
-    monkeypatch.setattr(fabric, "deployments", lambda: list(found))
 
 
 def test_a_command_runs_in_the_host_of_the_labs_deployment(

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from weir import fabric, plan, protocol
+from weir import plan, protocol
 from weir.cli.main import app
 from weir.lab import Lab
 from weir.protocol.errors import DataPlaneError
 
-from .fake_fabric import FakeDeployment
+from .fake_fabric import FakeDeployment, deployed
 
 FIRST, SECOND = "small-00000001", "small-00000002"
 ROUTE = ["prefix=192.0.2.0/24", "next_hop=02:00:00:00:01:01"]
@@ -71,10 +71,6 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Told:
     monkeypatch.setattr(FakeClient, "refuses", None)
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     return made
-
-
-def deployed(monkeypatch: pytest.MonkeyPatch, *found: FakeDeployment) -> None:
-    monkeypatch.setattr(fabric, "deployments", lambda: list(found))
 
 
 def weir(*words: str) -> tuple[int, str, str]:
@@ -252,10 +248,11 @@ def test_what_weir_dp_refuses_is_said_with_its_place_and_what_was_expected(
     deployed(monkeypatch, routed())
     refused = DataPlaneError(
         kind,
-        "nf.command: there is none",
+        "there is none",
         where="args.prefix",
         expected="a prefix that has a route",
         fix="look",
+        request="nf.command",
     )
     monkeypatch.setattr(FakeClient, "refuses", refused)
     code, out, complaint = weir(FIRST, "edge", "route-delete", "prefix=::/0", "--json")

@@ -19,7 +19,9 @@ from weir.lab import Lab, load_lab
 from weir.lab.ways import Way, ways
 from weir.procedures.order import Asked
 from weir.procedures.stored_result import new_result
-from weir.procedures.throughput.expected_command import Planned, expected, json_planned, range_s
+from weir.procedures.throughput.expected_command import expected, range_s
+from weir.procedures.throughput.planned import Planned
+from weir.procedures.throughput.planned_command import json_planned
 from weir.store.rows import add_run
 from weir.store.store import Store
 

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tests.simulated.tester import SimulatedDut, simulated_traffic
 from weir.measure.tester import Stream, arrival_clocks, resolution_ns
 from weir.measure.trial import Outcome
@@ -50,8 +48,7 @@ class OddCard(SimulatedDut):
 
     receiver = ReceiverResult(port="tester.right")
 
-    def run(self, *arguments: Any, **more: Any) -> TrafficResult:
-        result = super().run(*arguments, **more)
+    def as_seen(self, result: TrafficResult) -> TrafficResult:
         return result.model_copy(update={"receivers": (self.receiver,)})
 
 
@@ -72,8 +69,7 @@ def test_a_trial_with_packets_that_have_no_true_stamp_is_the_testers_fault() -> 
 class ArrivesBeforeItIsSent(SimulatedDut):
     """Three packets of each stream."""
 
-    def run(self, *arguments: Any, **more: Any) -> TrafficResult:
-        result = super().run(*arguments, **more)
+    def as_seen(self, result: TrafficResult) -> TrafficResult:
         streams = tuple(stream.model_copy(update={"negative": 3}) for stream in result.streams)
         return result.model_copy(update={"streams": streams})
 

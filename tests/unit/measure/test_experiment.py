@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
@@ -23,7 +23,6 @@ from weir.measure import (
 )
 from weir.measure.experiment import curve_loads_pps, undisturbed_pps
 from weir.measure.one_case import OnChain, Time
-from weir.protocol.traffic import DelayWanted, Shape
 from weir.protocol.traffic_results import TrafficResult
 from weir.results.result import AreaLoad, Case, PathLoad, Trial
 from weir.results.slices import TrialSlices
@@ -230,17 +229,10 @@ def test_ctrl_c_yields_the_unfinished_case_before_it_is_raised() -> None:
 
 def test_a_tester_that_is_lost_yields_the_unfinished_case_before_its_error_is_raised() -> None:
     class Lost(SimulatedDut):
-        def run(
-            self,
-            rates_pps: Mapping[int, float],
-            duration_s: float,
-            drain_s: float,
-            delay: DelayWanted | None = None,
-            shape: Shape | None = None,
-        ) -> TrafficResult:
+        def run(self, *arguments: Any, **more: Any) -> TrafficResult:
             if self.trials == 5:
                 raise ConnectionError("weir-dp has ended")
-            return super().run(rates_pps, duration_s, drain_s, delay, shape)
+            return super().run(*arguments, **more)
 
     dut = Lost(STEADY, tester_max_pps=5e6)
     cases = measure_setup(

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from tests.simulated.tester import SimulatedDut
@@ -19,8 +17,7 @@ class ChangesFrames(SimulatedDut):
 
     sample = FrameSample(sampled=8, changed=0)
 
-    def run(self, *arguments: Any, **more: Any) -> TrafficResult:
-        result = super().run(*arguments, **more)
+    def as_seen(self, result: TrafficResult) -> TrafficResult:
         streams = tuple(stream.model_copy(update={"frame_sample": self.sample}) for stream in result.streams)
         return result.model_copy(update={"streams": streams})
 

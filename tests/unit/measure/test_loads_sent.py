@@ -5,8 +5,6 @@ off a flood for minutes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -15,40 +13,19 @@ from tests.simulated.device import Response
 from tests.simulated.tester import Misbehaviour, SimulatedDut
 from weir.lab.delay import LatencyOptions
 from weir.lab.measure import Measure
-from weir.protocol.traffic import DelayWanted, Shape
-from weir.protocol.traffic_results import TrafficResult
 
 from .rig import CAPACITY_PPS, MEASURE, STEADY, Rig
-
-
-@dataclass
-class Noting(SimulatedDut):
-    """It notes the load of each trial, all streams together; 0: as fast as it can."""
-
-    asked_pps: list[float] = field(default_factory=list)
-
-    def run(
-        self,
-        rates_pps: Mapping[int, float],
-        duration_s: float,
-        drain_s: float,
-        delay: DelayWanted | None = None,
-        shape: Shape | None = None,
-    ) -> TrafficResult:
-        self.asked_pps.append(sum(rates_pps.values()))
-        return super().run(rates_pps, duration_s, drain_s, delay, shape)
 
 
 def given(*loads: str, max_load_pps: float | None = None) -> Rig:
     latency = LatencyOptions(loads=loads, duration_s=1, settle_s=1)
     measure = MEASURE.model_copy(update={"goals": (), "latency": latency, "max_load_pps": max_load_pps})
-    return Rig(Noting(STEADY, tester_max_pps=5e6), measure)
+    return Rig(SimulatedDut(STEADY, tester_max_pps=5e6), measure)
 
 
 def asked(rig: Rig) -> list[float]:
     """Of its case, which has no problem."""
     assert rig.case().problem is None
-    assert isinstance(rig.dut, Noting)
     return rig.dut.asked_pps
 
 
@@ -67,7 +44,7 @@ def test_a_lab_without_goals_has_a_curve_of_other_loads_only_where_it_asks_for_o
     latency = {"loads": ["400pps"], "duration_s": 1, "settle_s": 1}
     measure = Measure.model_validate({"goals": [], "latency": latency, **curve})
     assert measure.curve.points == points
-    warm_up, *others = asked(Rig(Noting(STEADY, tester_max_pps=5e6), measure))
+    warm_up, *others = asked(Rig(SimulatedDut(STEADY, tester_max_pps=5e6), measure))
     assert warm_up == (0 if points else 400)
     assert others == [*others[:points], 400]
     assert Measure().curve.points == 10
@@ -80,7 +57,7 @@ def test_a_load_of_a_packet_in_a_while_is_warmed_up_by_some_packets_of_each_dire
 
 
 def test_the_highest_load_that_the_lab_allows_holds_for_the_warm_up_of_a_search_too() -> None:
-    rig = Rig(Noting(STEADY, tester_max_pps=5e6), MEASURE.model_copy(update={"max_load_pps": 1e6}))
+    rig = Rig(SimulatedDut(STEADY, tester_max_pps=5e6), MEASURE.model_copy(update={"max_load_pps": 1e6}))
     loads = asked(rig)
     assert max(loads) == loads[0] == 1e6
     assert min(loads) > 0
@@ -89,13 +66,13 @@ def test_the_highest_load_that_the_lab_allows_holds_for_the_warm_up_of_a_search_
 @pytest.mark.parametrize("max_load_pps", [10_250.0, 7.0])
 def test_a_search_goes_up_to_that_load_however_its_packets_fall_into_slices(max_load_pps: float) -> None:
     measure = MEASURE.model_copy(update={"max_load_pps": max_load_pps})
-    found = Rig(Noting(STEADY, tester_max_pps=5e6), measure).throughputs()
+    found = Rig(SimulatedDut(STEADY, tester_max_pps=5e6), measure).throughputs()
     assert [one.load_pps for one in found] == [max_load_pps] * 2
     assert not any(one.tester_bound for one in found)
 
 
 def test_a_tester_that_is_slower_than_that_load_is_the_limit() -> None:
-    slow = Noting(Response(CAPACITY_PPS, CAPACITY_PPS), tester_max_pps=5e5)
+    slow = SimulatedDut(Response(CAPACITY_PPS, CAPACITY_PPS), tester_max_pps=5e5)
     ndr, _ = Rig(slow, MEASURE.model_copy(update={"max_load_pps": 1e6})).throughputs()
     assert ndr.load_pps == pytest.approx(5e5, rel=0.01)
     assert ndr.tester_bound

@@ -3,23 +3,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
+from tests.simulated.deep import Deep
 from tests.simulated.tester import Misbehaviour, SimulatedDut, simulated_traffic
 from weir.lab.measure import TrialOptions
 from weir.measure import no_counters
 from weir.measure.preflight import nothing_comes, where_dropped
 from weir.measure.tester import Traffic
 from weir.measure.trial import TrialRunner
-from weir.protocol.traffic import DelayWanted, Shape
 from weir.protocol.traffic_results import TrafficResult
 from weir.results.trial import Drop, Trial
 
 from .rig import STEADY
-from .test_deep_queue import Deep
 
 
 class OneWay(SimulatedDut):
@@ -27,15 +26,7 @@ class OneWay(SimulatedDut):
 
     silent = frozenset({1})
 
-    def run(
-        self,
-        rates_pps: Mapping[int, float],
-        duration_s: float,
-        drain_s: float,
-        delay: DelayWanted | None = None,
-        shape: Shape | None = None,
-    ) -> TrafficResult:
-        result = super().run(rates_pps, duration_s, drain_s, delay, shape)
+    def as_seen(self, result: TrafficResult) -> TrafficResult:
         lost = {"delivered": 0, "latency": None}
         streams = (one.model_copy(update=lost) if one.id in self.silent else one for one in result.streams)
         return result.model_copy(update={"streams": tuple(streams)})

@@ -15,6 +15,7 @@ from weir.base.error import FabricError
 from weir.fabric import process, stop_signals
 from weir.fabric.cloud.interface import address
 from weir.fabric.cloud.ruleset import not_installed
+from weir.fabric.cloud.texts import texts
 from weir.fabric.links import index
 from weir.fabric.program_log import log_end
 from weir.fabric.site import Facts, Site
@@ -43,7 +44,7 @@ class DhcpServer:
         """Serves when it returns."""
         params = step.params
         subnet = ipaddress.IPv4Network(str(params["subnet"]))
-        hosts = _texts(params["hosts"])
+        hosts = texts(params["hosts"])
         name = f"dhcp-{params['network']}"
         pid_file, log = site.directory / f"{name}.pid", f"{name}.log"
         argv = ["dnsmasq", "--keep-in-foreground", "--conf-file=/dev/null", "--log-facility=-", "--port=0"]
@@ -51,7 +52,7 @@ class DhcpServer:
         argv += [f"--interface={params['interface']}", "--except-interface=lo", "--bind-interfaces"]
         argv += [f"--dhcp-range={subnet.network_address},static,{subnet.netmask},infinite"]
         argv += [f"--dhcp-host={host}" for host in hosts]
-        argv += [f"--dhcp-option={option}" for option in _texts(params["options"])]
+        argv += [f"--dhcp-option={option}" for option in texts(params["options"])]
         argv += [f"--dhcp-option=option:mtu,{params['mtu_bytes']}", "--dhcp-authoritative"]
         leases = lease_file(site.directory, str(params["network"]))
         argv += [f"--dhcp-leasefile={leases}", f"--pid-file={pid_file}"]
@@ -85,7 +86,7 @@ class DhcpLeases:
     def do(self, step: Step, site: Site) -> Facts:
         """FabricError for an instance that gets no address within 20 s, or another one than planned."""
         namespaces, instances, expected = (
-            _texts(step.params[key]) for key in ("namespaces", "instances", "expected")
+            texts(step.params[key]) for key in ("namespaces", "instances", "expected")
         )
         directory = site.directory / _LEASES
         directory.mkdir(exist_ok=True)
@@ -120,11 +121,6 @@ class DhcpLeases:
     def lacking(self, params: Mapping[str, Any]) -> str | None:  # noqa: ARG002
         """Its Debian package, if it is not installed."""
         return not_installed("busybox", "busybox")
-
-
-def _texts(listed: object) -> list[str]:
-    assert isinstance(listed, list)
-    return [str(one) for one in listed]
 
 
 def _answered(name: str, pid: int, directory: Path) -> None:

@@ -13,6 +13,7 @@ from weir.base.error import FabricError
 from weir.base.si import MS_PER_S
 from weir.fabric import process, stop_signals
 from weir.fabric.cloud.dhcp import lease_file
+from weir.fabric.cloud.texts import texts
 from weir.fabric.site import Facts, Site
 from weir.fabric.vm.condition import last_words
 from weir.fabric.vm.storage import stored
@@ -26,7 +27,7 @@ class GuestLeases:
 
     def do(self, step: Step, site: Site) -> Facts:
         """FabricError with a machine's last words if it has got no address in time, or has ended."""
-        nodes, networks, expected = (_texts(step.params[key]) for key in ("nodes", "networks", "expected"))
+        nodes, networks, expected = (texts(step.params[key]) for key in ("nodes", "networks", "expected"))
         limit_s = int(str(step.params["time_limit_ms"])) / MS_PER_S
         deadline = time.monotonic() + limit_s
         for node, network, wanted in zip(nodes, networks, expected, strict=True):
@@ -54,8 +55,3 @@ def leased(leases: Path) -> set[str]:
         lines = leases.read_text(encoding="ascii", errors="replace").splitlines()
         return {" ".join(line.split()[1:3]) for line in lines}
     return set()
-
-
-def _texts(listed: object) -> list[str]:
-    assert isinstance(listed, list)
-    return [str(one) for one in listed]

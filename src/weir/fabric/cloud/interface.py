@@ -13,6 +13,7 @@ from pyroute2.netlink.exceptions import NetlinkError
 from weir.base.error import FabricError
 from weir.fabric import namespace, netlink
 from weir.fabric.cloud.switch import userspace
+from weir.fabric.cloud.texts import texts
 from weir.fabric.links import index
 from weir.fabric.offloads import switch_off_offloads
 from weir.fabric.site import Facts, Site
@@ -32,7 +33,7 @@ class Interface:
                 site.route(netns).link("set", index=index(site, netns, name), address=mac)
             site.route(netns).link("set", index=index(site, netns, name), state="up")
             site.route(netns).link("set", index=index(site, netns, "lo"), state="up")
-            address(site, netns, name, _texts(params["addresses"]), _texts(params["routes"]))
+            address(site, netns, name, texts(params["addresses"]), texts(params["routes"]))
         except NetlinkError as error:
             raise FabricError(f"cannot {step.text}: {error}") from error
         if params["host"] and userspace():
@@ -41,11 +42,6 @@ class Interface:
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:
         """Nothing: it goes with its namespace."""
-
-
-def _texts(listed: object) -> list[str]:
-    assert isinstance(listed, list)
-    return [str(one) for one in listed]
 
 
 def address(site: Site, netns: str, name: str, addresses: Sequence[str], routes: Sequence[str]) -> None:

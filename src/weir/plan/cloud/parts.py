@@ -55,12 +55,12 @@ def wire(netns: str, interface: str, peer_netns: str, peer: str, mtu_bytes: int 
 LEARNT_S = 86_400
 """How long switches know where an address was: longer than a measurement. Hosts whose traffic runs one way
 and who ask for no address meanwhile would be forgotten, and their packets flooded."""
-_TWO = 2
+_ENDS_OF_A_WIRE = 2
 
 
 def bridge(netns: str, name: str, ports: Sequence[str], mtu_bytes: int = MTU_BYTES) -> list[Step]:
     """A Linux bridge. Of two ports it floods, as there is nothing to learn."""
-    learns = len(ports) > _TWO
+    learns = len(ports) > _ENDS_OF_A_WIRE
     made = Step(
         kind="bridge",
         name=f"bridge:{netns}.{name}",

@@ -18,7 +18,6 @@ from weir.plan.trials import library
 from weir.planning.calibration.set_up import Visited, setup
 from weir.planning.calibration.visits import Say, visit
 from weir.planning.model.capacity import UnknownCostError
-from weir.planning.placement.prediction import directions
 from weir.protocol import DataPlaneError, DataPlaneLostError
 from weir.results.model import ModelDocument
 
@@ -75,7 +74,7 @@ def described(lab: Lab) -> str:
     shared = f" ({first.state_cores} state cores, {first.workers} workers)" if first.state_cores else ""
     shared = shared or (f" ({first.workers} workers)" if first.workers else "")
     where = f"tester on {_listed(cores.tester)}, functions on {_listed(cores.functions)}"
-    ways = " both ways" if directions(lab) > 1 else ""
+    ways = " both ways" if len(lab.tester.directions) > 1 else ""
     return (
         f"{parts}: {first.architecture}{shared}{remembers}, {lab.traffic.frames[0]} B, "
         f"{lab.traffic.flows.count} flows{ways}, {where}"

@@ -14,7 +14,7 @@ from weir.lab.execution import Execution
 from weir.measure.core_speed import Slowing
 from weir.measure.costs import USED_MIN, Costs, costs
 from weir.measure.windows import CALM, LIGHT_USABLE, LIGHT_USED, LIGHT_USED_MIN, NEAR, USABLE, Window
-from weir.planning.placement.prediction import directions, execution_of
+from weir.planning.placement.prediction import execution_of
 from weir.protocol.ledger import Hello
 from weir.results.model import ModelCoreSpeed, ModelDocument
 
@@ -64,7 +64,7 @@ class Visited:
 
     def streams(self) -> int:
         """Of its traffic."""
-        return directions(self.lab)
+        return len(self.lab.tester.directions)
 
     def usable(self) -> list[list[Window]]:
         """Those in which the host did little that is seen, of each distance at which they suffice."""

@@ -29,11 +29,6 @@ def execution_of(lab: Lab, chain: Chain, frame: str, technology: str = "direct")
     return execution(topology, lab, chain, frame)
 
 
-def directions(lab: Lab) -> int:
-    """In which its tester sends."""
-    return 2 if lab.tester.direction == "bidirectional" else 1
-
-
 UNTOLD_TIMES = 4.0
 """An interval this many times as high as low says next to nothing of the rate between."""
 
@@ -65,7 +60,7 @@ def predicted(
     """
     one = typical(model, one_set)
     every = side_by_side(predict_blind(model, one), sets)
-    rates = over_link(every, link_bps, one.frame_bytes, directions(lab))
+    rates = over_link(every, link_bps, one.frame_bytes, len(lab.tester.directions))
     delay, notices = (
         (None, ())
         if rate_pps is None

@@ -36,7 +36,7 @@ from weir.planning.model.capacity import (
 )
 from weir.planning.model.scaling import over_link
 from weir.planning.model.terms import core_terms
-from weir.planning.placement.prediction import directions, execution_of
+from weir.planning.placement.prediction import execution_of
 from weir.planning.queueing import DelayPrediction, execution_delay
 from weir.technology import TECHNOLOGIES
 
@@ -214,7 +214,7 @@ class Search:
         ]
         said = [predict_blind(self.model, each) for each in sized]
         figures = tuple(
-            over_link(each, self.question.link_bps, execution.frame_bytes, directions(self.lab))
+            over_link(each, self.question.link_bps, execution.frame_bytes, len(self.lab.tester.directions))
             for each, execution in zip(said, sized, strict=True)
         )
         late = self.question.latency_us is not None and self._fast_enough(figures)

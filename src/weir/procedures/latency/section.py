@@ -111,7 +111,7 @@ def _judgement(result: Result) -> Iterator[RenderableType]:
         out.add_column(name, justify="right", no_wrap=True)
     out.add_column("")
     for setup, case, verdict in every:
-        what = f"{setup.name} {setup.chain} {frame_label(case.frame)}"
+        what = f"{setup.title} {frame_label(case.frame)}"
         out.add_row(what, *verdict_cells(verdict), style=STYLES[verdict.outcome])
     yield out
     yield from blocks.listed("Not judged", not_judged(every), "yellow")
@@ -309,7 +309,7 @@ def latency_over_load(result: Result) -> Markup | None:
     for row in delay_rows(result):
         if row.valid and not row.point.first_packets and row.stream is not None and row.stream.latency:
             frame = frame_label(row.case.frame)
-            groups.setdefault(f"{row.setup.name} {row.setup.chain}, frame {frame}", []).append(row)
+            groups.setdefault(f"{row.setup.title}, frame {frame}", []).append(row)
     figures = [
         _figure(name, rows)
         for name, rows in groups.items()

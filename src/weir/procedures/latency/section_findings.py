@@ -41,7 +41,7 @@ def _losses(rows: list[LossRow], *, whole: bool) -> str:
     most = max(rows, key=lambda row: row.loss_ratio or 0.0)
     if most.lost:
         case = most.of
-        at = f"{case.what[-1]} ({case.setup.name} {case.setup.chain}, {summary.sizes(case.case.frame)})"
+        at = f"{case.what[-1]} ({case.setup.title}, {summary.sizes(case.case.frame)})"
         return f"At {at} {lost_text(most)}."
     if not whole:
         loads = ", ".join(dict.fromkeys(row.of.point.load for row in rows))

@@ -135,7 +135,7 @@ def unusable(result: Result) -> list[str]:
 
 def _place(row: LossRow) -> str:
     setup, frame = row.of.setup, frame_label(row.of.case.frame)
-    return f"{setup.name} {setup.chain}, frame {frame}, at {row.of.point.load}"
+    return f"{setup.title}, frame {frame}, at {row.of.point.load}"
 
 
 def lost_text(row: LossRow) -> str:

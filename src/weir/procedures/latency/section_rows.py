@@ -167,7 +167,7 @@ def not_judged(every: Iterable[tuple[Setup, Case, Verdict]]) -> list[str]:
     cases: dict[str, dict[str, None]] = {}
     for setup, case, verdict in every:
         if verdict.why is not None:
-            name = f"{setup.name} {setup.chain}, frame {frame_label(case.frame)}"
+            name = f"{setup.title}, frame {frame_label(case.frame)}"
             cases.setdefault(verdict.why, {})[name] = None
     return [f"{'; '.join(names)}: {why}" for why, names in cases.items()]
 
@@ -198,7 +198,7 @@ def judged(result: Result) -> str | None:
         return f"Service level: {said}{'' if said != 'met' else f', {len(every)} of {len(every)} limits'}."
     setup, case, worst = max(missed, key=lambda each: each[2].share or 0.0)
     what, where, value, limit, *_ = verdict_cells(worst)
-    place = f"{f' at {where}' if where else ''} under {setup.name} {setup.chain}, {summary.sizes(case.frame)}"
+    place = f"{f' at {where}' if where else ''} under {setup.title}, {summary.sizes(case.frame)}"
     return f"Service level: {said}; farthest off is {what}{place}: {value}, where the limit is {limit}."
 
 

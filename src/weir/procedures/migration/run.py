@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from weir.base.error import ChainError, WeirError
-from weir.base.topology import migratable
+from weir.base.topology import Topology, migratable
 from weir.fabric import stop_signals
 from weir.fabric.vm.lacking import lacking_failover
 from weir.fabric.vm.migration import Limits
@@ -81,6 +81,7 @@ class MigrationRun:
         missing = lacking_failover() if lacking is None else (lacking.missing, lacking.fix)
         if missing is not None:
             raise MigrationError(f"this machine cannot do it: {': '.join(missing)}")
+        topology = migratable(planned(self._lab, settings.technology, settings.chain), settings.node)
         one = StoredCase.begun(
             self._store,
             result,
@@ -90,7 +91,7 @@ class MigrationRun:
             frame=settings.frame,
         )
         one.case.migration = Migration(
-            function=settings.chain.functions[int(settings.node[1:]) - 1],
+            function=next(one.function for one in topology.functions() if one.name == settings.node),
             node=settings.node,
             load=settings.load,
             load_pps=settings.load_pps,
@@ -99,13 +100,14 @@ class MigrationRun:
             primary=STAND_IN,
         )
         self._store.add_interval(one.place, one.case)  # a killed run shows what it was about
-        self._progress.setup(f"{one.setup.name} {one.setup.chain}")
+        self._progress.setup(one.setup.title)
         with one.measured(self._progress.say):
-            self._migrated(result, one.setup, one.case, settings)
+            self._migrated(result, one.setup, one.case, settings, topology)
         return result
 
-    def _migrated(self, result: Result, setup: Setup, case: Case, settings: MigrationSettings) -> None:
-        topology = migratable(planned(self._lab, settings.technology, settings.chain), settings.node)
+    def _migrated(
+        self, result: Result, setup: Setup, case: Case, settings: MigrationSettings, topology: Topology
+    ) -> None:
         assert case.migration is not None
         case.migration.status = "not begun"
         with running(self._lab, topology) as chain:

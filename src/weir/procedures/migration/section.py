@@ -39,7 +39,7 @@ class MigrationRow:
     def title(self) -> str:
         """ "linux-bridge PVP: migration of f1 (default)"."""
         one = self.migration
-        return f"{self.setup.name} {self.setup.chain}: migration of {one.node} ({one.function})"
+        return f"{self.setup.title}: migration of {one.node} ({one.function})"
 
 
 def migrations(result: Result) -> list[MigrationRow]:
@@ -151,7 +151,7 @@ def findings(result: Result) -> Iterator[str]:
     for row in migrations(result):
         one = row.migration
         why = f" ({one.why})" if one.why else ""
-        said = f"The migration of {one.node} under {row.setup.name} {row.setup.chain}: {one.status}{why}"
+        said = f"The migration of {one.node} under {row.setup.title}: {one.status}{why}"
         yield f"{said}{_outage(one)}."
         yield from one.faults
 

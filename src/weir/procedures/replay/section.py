@@ -51,7 +51,7 @@ class Row:
     @property
     def title(self) -> str:
         """ "linux-bridge PVP"."""
-        return f"{self.setup.name} {self.setup.chain}"
+        return self.setup.title
 
 
 def rows(result: Result) -> list[Row]:

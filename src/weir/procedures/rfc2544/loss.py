@@ -23,9 +23,9 @@ from weir.results.result import Trial
 from weir.results.rfc2544 import BurstTest, LossStep, LossTest
 
 LOSSLESS_TRIALS = 2
-SPARE_TIMES = (
-    2  # the time of a burst, for a tester that is slower behind a switch; it ends with its last frame
-)
+SPARE_TIMES = 2
+"""Times the length of a burst that it may take, for a tester that is slower behind a switch; it ends with its
+last frame."""
 SPARE_S = 0.01
 
 
@@ -196,7 +196,7 @@ class _Bursts:
 
     def _send(self, frames: int) -> Trial:
         bench = self.bench
-        rate_pps, duration_s = bench.burst_pps, 2 * bench.options.burst_s + SPARE_S
+        rate_pps, duration_s = bench.burst_pps, SPARE_TIMES * bench.options.burst_s + SPARE_S
         if rate_pps:
             duration_s = SPARE_TIMES * frames * bench.directions / rate_pps + SPARE_S
         return bench.runner.valid("burst", rate_pps, duration_s, None, Shape(packets=frames)).trial

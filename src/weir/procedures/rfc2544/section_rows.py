@@ -25,7 +25,7 @@ class Reported:
     @property
     def name(self) -> str:
         """ "direct PVP"."""
-        return f"{self.setup.name} {self.setup.chain}"
+        return self.setup.title
 
     @property
     def frame(self) -> str:

@@ -136,7 +136,7 @@ class SoakCampaign:
         return self._through(one, lambda _on, _ceiling: None)
 
     def _through(self, one: StoredCase, begin: Callable[[RunningChain, Ceiling | None], None]) -> Result:
-        self._progress.setup(f"{one.setup.name} {one.setup.chain}")
+        self._progress.setup(one.setup.title)
         with one.measured(self._progress.say):
             found = self._ceiling(one.setup, one.case) if one.case.soak is None else one.case.ceiling
             self._soaked(one, lambda on: begin(on, found))

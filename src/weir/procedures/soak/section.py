@@ -42,7 +42,7 @@ def tables(result: Result) -> Iterator[RenderableType]:
 
 def _soak(row: SoakRow) -> Iterator[RenderableType]:
     soak = row.soak
-    title = f"\n{row.setup.name} {row.setup.chain}, frame {frame_label(row.case.frame)}: soak"
+    title = f"\n{row.setup.title}, frame {frame_label(row.case.frame)}: soak"
     yield Text(title, style="bold")
     yield blocks.facts(section_rows.facts(soak))
     yield from blocks.listed("Know first", [*section_rows.remarks(row)], "bold yellow")
@@ -151,7 +151,7 @@ def parts(result: Result) -> Iterator[PagePart]:
 def plain_tables(result: Result) -> Iterator[PlainTable]:
     """Facts, short runs against this one, and who had the cores."""
     for row in section_rows.soaks(result):
-        title = f"{row.setup.name} {row.setup.chain}, frame {frame_label(row.case.frame)}: soak"
+        title = f"{row.setup.title}, frame {frame_label(row.case.frame)}: soak"
         yield PlainTable(title, ("", ""), [list(pair) for pair in section_rows.facts(row.soak)], 2)
         yield from (one for one in (_steps(row), _prefixes(row), _away(row)) if one.lines)
 
@@ -162,7 +162,7 @@ def _away(row: SoakRow) -> PlainTable:
 
 
 def _one(row: SoakRow, index: int) -> Markup:
-    title = f"{row.setup.name} {row.setup.chain}, frame {frame_label(row.case.frame)}"
+    title = f"{row.setup.title}, frame {frame_label(row.case.frame)}"
     facts = [tag("div", tag("dt", name), tag("dd", value)) for name, value in section_rows.facts(row.soak)]
     return tag(
         "div",

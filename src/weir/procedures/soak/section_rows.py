@@ -191,7 +191,7 @@ def findings(result: Result) -> Iterator[str]:
         load = load_text(soak).split(" (")[0]
         had = f"{numbers.rate(short)} of the {load} asked for" if short else load
         said = (
-            f"{row.setup.name} {row.setup.chain} had {had} for "
+            f"{row.setup.title} had {had} for "
             f"{_long(soak.measured_s)} {whole}at {summary.sizes(row.case.frame)}: {lost_text(soak.lost)} of "
             f"{numbers.count(soak.offered)} packets"
         )

@@ -6,14 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from weir.procedures.tenants.section_doubts import ONCE
+from weir.procedures.tenants.section_doubts import ONCE, SPREAD_REPEATS
 from weir.procedures.tenants.section_rows import CARRIED, Group, Row, TcpRow, groups, of_group, rows, tcp_rows
 from weir.results.result import Result
 from weir.results.tenants import OUTWARD, TcpShare, TenantShare
 
 NEAR = 0.9
 """Of what a tenant gets alone: "not very far from" it."""
-_TWO = 2
 
 
 @dataclass(frozen=True)
@@ -93,7 +92,7 @@ def _ratios(alone: Row, row: Row, plain: Group) -> Iterator[Ratio]:
                 value=other.delivered_pps / own.delivered_pps,
                 low=other.delivered_min_pps / own.delivered_max_pps,
                 high=other.delivered_max_pps / own.delivered_min_pps,
-                once=min(trials, there) < _TWO,
+                once=min(trials, there) < SPREAD_REPEATS,
             )
 
 
@@ -129,7 +128,7 @@ def over_tcp(result: Result) -> Iterator[Beside]:
         if own is None or other is None:
             continue
         (rate, low, high), (beside, least, most) = own, other
-        once = min(_repeats(alone[0], tenant), _repeats(row, tenant)) < _TWO
+        once = min(_repeats(alone[0], tenant), _repeats(row, tenant)) < SPREAD_REPEATS
         yield Beside(tenant, row.sending, (Ratio("what", beside / rate, least / high, most / low, once),))
 
 

@@ -11,7 +11,8 @@ from weir.results.result import Case, Throughput
 
 ONCE = "one repeat"
 """In place of a spread: nothing is told from it."""
-_TWO = 2
+SPREAD_REPEATS = 2
+"""Fewer have no spread."""
 _WORDS = {
     "L": "out of time",
     "S": "slower state",
@@ -24,7 +25,7 @@ _WORDS = {
 
 def once(*found: Throughput) -> bool:
     """Whether one of them has no spread."""
-    return any(one.repeats < _TWO for one in found)
+    return any(one.repeats < SPREAD_REPEATS for one in found)
 
 
 def in_doubt(found: Iterable[tuple[str, Row, Throughput]]) -> str:

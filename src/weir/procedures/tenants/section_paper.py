@@ -30,7 +30,6 @@ MEANING = (
     "Callegati, Cerroni and Contoli measured it on machines of their own for senders, nodes and receivers. "
     "Not told: there is one repeat, the repeats allow both, or a rate is a bound that does not tell."
 )
-_TWO = 2
 _BRIDGED, _BYPASSED = "bridge-filter", "none"
 
 
@@ -147,7 +146,7 @@ def _small_frames(result: Result) -> Iterator[Check]:
         by_setup.setdefault(row.sending, []).append(row)
     for sending, found in by_setup.items():
         ordered = sorted(found, key=lambda row: mean_frame_bytes(row.case.frame))
-        if len(ordered) < _TWO:
+        if not ordered[1:]:
             continue
         small, large = ordered[0], ordered[-1]
         sizes = [f"{frame_label(row.case.frame)} B" for row in (small, large)]

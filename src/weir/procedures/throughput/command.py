@@ -41,7 +41,9 @@ from weir.cli.stored import (
     write_reports,
 )
 from weir.procedures.order import Asked
-from weir.procedures.throughput.expected_command import Planned, expected, json_planned, order_text, planned
+from weir.procedures.throughput.expected_command import expected
+from weir.procedures.throughput.planned import Planned
+from weir.procedures.throughput.planned_command import json_planned, order_text, planned
 
 if TYPE_CHECKING:
     from weir.lab import Lab

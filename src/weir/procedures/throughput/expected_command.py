@@ -1,17 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `weir run` is about to do: in which order, and how long it is expected to take."""
+"""How long what `weir run` is about to do is expected to take."""
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from datetime import datetime, timedelta
-from itertools import groupby
 from typing import TYPE_CHECKING
 
-from weir.procedures.order import BLOCKS, Asked, Order, Visit
+from weir.procedures.throughput.planned import Planned
 
 if TYPE_CHECKING:
     from weir.lab import Lab
@@ -34,144 +31,8 @@ FULL_SHARE = 0.5
 """Of the CPUs: from such a load on most trials are disturbed, lengthened and repeated."""
 
 
-@dataclass(frozen=True)
-class Planned:
-    """A run that is about to begin, or to go on."""
-
-    lab: Lab
-    compared: Sequence[Way]
-    asked: Asked
-    done: Mapping[tuple[str, str, str], int] = field(default_factory=dict)
-    """Rounds that are measured already: by technology or variant, chain and frame."""
-    quick: bool = False
-    """Of a run that goes on."""
-    repeated: bool = False
-    """How many rounds was said beside the lab."""
-
-    @property
-    def possible(self) -> list[tuple[str, str]]:
-        """Set-ups that this machine can run, as far as is known beforehand."""
-        return [
-            (way.name, chain.name)
-            for way in self.compared
-            if way.refused is None
-            for chain in way.lab.chains()
-        ]
-
-    @property
-    def cases(self) -> int:
-        """Each frame size of each set-up."""
-        return len(self.possible) * len(self.lab.traffic.frames)
-
-    @property
-    def left_share(self) -> float:
-        """Of all points."""
-        points = self.cases * self.lab.measure.rounds
-        frames = [str(frame) for frame in self.lab.traffic.frames]
-        most = self.lab.measure.rounds
-        done = sum(min(most, self.done.get((*key, one), 0)) for key in self.possible for one in frames)
-        return 1 - done / points if points else 0.0
-
-    @property
-    def order(self) -> Order:
-        """The whole, as the run has it."""
-        keys = [(way.name, chain.name) for way in self.compared for chain in way.lab.chains()]
-        rounds, limited = self.lab.measure.rounds, self.asked.budget_s is not None
-        return Order(keys, rounds, seed=self.asked.seed, widest_first=limited)
-
-    def visits(self) -> Iterator[Visit]:
-        """Those that are left, as far as their order is known."""
-        frames = [str(frame) for frame in self.lab.traffic.frames]
-        for visit in self.order.blocks():
-            if visit.setup in self.possible and any(
-                self.done.get((*visit.setup, frame), 0) <= visit.round for frame in frames
-            ):
-                yield visit
-
-
-def order_text(plan: Planned) -> Iterator[str]:
-    """In which order, where it is not the lab's own."""
-    asked, rounds = plan.asked, plan.lab.measure.rounds
-    if asked.seed is not None:
-        yield f"order: random within each round; --shuffle-seed {asked.seed} gives it again"
-    if asked.budget_s is not None and rounds > BLOCKS:
-        yield (
-            f"order: {BLOCKS} rounds of everything; then, while the budget lasts, what is known least "
-            f"exactly, up to {rounds} rounds of each"
-        )
-
-
-def _order_lines(plan: Planned) -> Iterator[str]:
-    yield from order_text(plan)
-    asked = plan.asked
-    if plan.repeated or (asked.seed, asked.budget_s, asked.resumed) != (None, None, None):
-        for number, visits in groupby(plan.visits(), lambda visit: visit.round):
-            yield f"  round {number + 1}: {', '.join(' '.join(visit.setup) for visit in visits)}"
-
-
-def planned(plan: Planned, before: Sequence[float]) -> str:
-    """What --dry-run says."""
-    from weir.procedures.driver import refused
-
-    lab, compared = plan.lab, plan.compared
-
-    frames = ", ".join(str(frame) for frame in lab.traffic.frames)
-    latency = lab.measure.latency
-    at = f", at {', '.join(latency.loads)} alone" if latency is not None and not lab.measure.goals else ""
-    lines = [f"{lab.title or lab.name}: would measure each of these, with frames of {frames}{at}:"]
-    whys = {(way.name, chain.name): refused(way, chain) for way in compared for chain in way.lab.chains()}
-    reasons = set(whys.values())
-    same = reasons.pop() if len(reasons) == 1 else None
-    for (way_name, chain_name), why in whys.items():
-        own = f"  left out here: {why}" if why is not None and same is None else ""
-        lines.append(f"  {way_name} {chain_name}{own}")
-    lines += [f"all are left out here: {same}"] if same is not None else []
-    return "\n".join([*lines, *_awaited_lines(lab), *_order_lines(plan), expected(plan, before)])
-
-
-def _awaited_lines(lab: Lab) -> Iterator[str]:
-    """What somebody else has to do before packets are sent."""
-    for name, function in lab.functions.items():
-        if (n4 := function.n4) is not None and n4.sessions:
-            yield f"  {name} waits for {n4.sessions:,} sessions by N4 first, {n4.time_limit_s:g} s at most"
-
-
-def json_planned(plan: Planned, before: Sequence[float]) -> str:
-    """The same for programs."""
-    from weir.procedures.driver import refused
-
-    lab, compared = plan.lab, plan.compared
-
-    return json.dumps(
-        {
-            "lab": lab.name,
-            "baseline": lab.baseline,
-            "frames": [str(frame) for frame in lab.traffic.frames],
-            "setups": [
-                {
-                    "name": way.name,
-                    "technology": way.technology,
-                    "chain": chain.name,
-                    "refused": refused(way, chain),
-                }
-                for way in compared
-                for chain in way.lab.chains()
-            ],
-            "rounds": lab.measure.rounds,
-            "seed": plan.asked.seed,
-            "budget_s": plan.asked.budget_s,
-            "order": [
-                {"name": visit.setup[0], "chain": visit.setup[1], "round": visit.round}
-                for visit in plan.visits()
-            ],
-            "order_by_measurement": plan.order.later,
-            **_expected(plan, before),
-        },
-        indent=2,
-    )
-
-
-def _expected(plan: Planned, before: Sequence[float]) -> dict[str, float | list[int] | None]:
+def json_expected(plan: Planned, before: Sequence[float]) -> dict[str, float | list[int] | None]:
+    """The same as `expected` for programs, in seconds; None: nobody knows."""
     lab, compared, share = plan.lab, plan.compared, plan.left_share
     if _replayed(lab) is not None and not before:
         return {"expected_s": None, "expected_range_s": None}
@@ -213,7 +74,7 @@ def _expected_s(lab: Lab, compared: Sequence[Way], *, steady: bool = False) -> f
             way.lab.measure,
             loads,
             mean_frame_bytes=mean_frame_bytes(frame),
-            streams=2 if way.lab.tester.direction == "bidirectional" else 1,
+            streams=len(way.lab.tester.directions),
         )
         for way, count in zip(ways, chains, strict=True)
         for frame in frames

@@ -38,7 +38,7 @@ def _setup(setup: Setup, index: int, colour: int, tsc_hz: int) -> Markup:
     line = tag(
         "summary",
         tag("i", class_=f"key k{colour % 6}"),
-        tag("b", f"{setup.name} {setup.chain}"),
+        tag("b", setup.title),
         tag("span", " · ".join(facts), class_="dim"),
     )
     return tag(

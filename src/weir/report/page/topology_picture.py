@@ -40,7 +40,7 @@ def pictures(result: Result) -> Markup:
             "figure",
             tag(
                 "figcaption",
-                tag("b", f"{setup.name} {setup.chain}"),
+                tag("b", setup.title),
                 tag(
                     "span",
                     f" · {summary.switch(setup)}",
@@ -53,7 +53,7 @@ def pictures(result: Result) -> Markup:
                 class_="scroll",
                 tabindex=0,
                 role="group",
-                aria_label=f"Picture of {setup.name} {setup.chain}",
+                aria_label=f"Picture of {setup.title}",
             ),
             class_="built",
             data_technology=setup.name,

@@ -4,8 +4,6 @@ say."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import pytest
 
 from tests.report.synthetic import result as synthetic
@@ -21,14 +19,12 @@ from weir.procedures.replay.measure import measure_replay, once
 from weir.procedures.replay.section import SECTION
 from weir.protocol.traffic import (
     CaptureConfig,
-    DelayWanted,
     FrameSize,
-    Shape,
     StreamConfig,
     Template,
     TrafficConfigure,
 )
-from weir.protocol.traffic_results import CaptureFacts, TrafficResult
+from weir.protocol.traffic_results import CaptureFacts
 from weir.results.replay import Replay
 from weir.results.result import Case
 
@@ -69,21 +65,6 @@ def captures() -> Traffic:
     )
 
 
-class Asked(SimulatedDut):
-    """Writes down what it is asked for."""
-
-    def run(
-        self,
-        rates_pps: Mapping[int, float],
-        duration_s: float,
-        drain_s: float,
-        delay: DelayWanted | None = None,
-        shape: Shape | None = None,
-    ) -> TrafficResult:
-        self.asked = [*getattr(self, "asked", []), (dict(rates_pps), duration_s)]
-        return super().run(rates_pps, duration_s, drain_s, delay, shape)
-
-
 def replayed(rate: str, dut: SimulatedDut, repeats: int = 3) -> Case:
     measure = Measure(repeats=repeats, trial=TrialOptions(retries=0))
     chain = OnChain(dut, no_counters, lambda _: None, {}, timing=Time(dut.clock, dut.sleep))
@@ -101,7 +82,7 @@ def record_of(case: Case) -> Replay:
 def test_each_direction_is_sent_at_its_own_rate_times_the_factor_as_long_as_the_files_take(
     rate: str, factor: float
 ) -> None:
-    dut = Asked(WHOLE)
+    dut = SimulatedDut(WHOLE)
     record = record_of(replayed(rate, dut))
     assert record.factor == pytest.approx(factor)
     assert (record.own_pps, record.own_seconds) == (400, 5)

@@ -7,7 +7,6 @@ import pytest
 
 from tests.simulated.device import Response
 from tests.simulated.tester import SimulatedDut
-from tests.unit.measure.test_loads_sent import Noting
 from weir.lab.rfc2544 import Rfc2544Options
 from weir.results.result import Case
 from weir.results.rfc2544 import BurstTest
@@ -19,7 +18,7 @@ from .simulated_bench import SHARP, TESTER_PPS, measured, report_of, sharp
 def test_no_rate_is_above_what_the_lab_allows_and_that_is_a_deviation(link: str | None) -> None:
     tests = ("throughput", "frame-loss", "back-to-back")
     options = Rfc2544Options.model_validate({"tests": tests, "link": link}).shortened()
-    dut = Noting(SHARP, tester_max_pps=TESTER_PPS)
+    dut = SimulatedDut(SHARP, tester_max_pps=TESTER_PPS)
     case = measured(options, dut, max_load_pps=5e5)
     assert max(dut.asked_pps) == pytest.approx(5e5)
     assert min(dut.asked_pps) > 0
@@ -75,7 +74,7 @@ def test_no_burst_is_above_what_the_lab_allows_whatever_is_known_of_the_tester(
     ceiling_pps: float | None, link: str | None
 ) -> None:
     options = Rfc2544Options.model_validate({"tests": ("back-to-back",), "link": link}).shortened()
-    dut = Noting(SHARP, tester_max_pps=TESTER_PPS)
+    dut = SimulatedDut(SHARP, tester_max_pps=TESTER_PPS)
     case = measured(options, dut, max_load_pps=1.5e6, ceiling_pps=ceiling_pps)
     assert any(trial.purpose == "burst" for trial in case.trials)
     assert 0 < min(dut.asked_pps) <= max(dut.asked_pps) <= 1.5e6

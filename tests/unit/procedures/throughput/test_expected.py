@@ -10,7 +10,8 @@ import pytest
 from weir.lab.load import load_lab
 from weir.lab.ways import ways
 from weir.procedures.order import Asked
-from weir.procedures.throughput.expected_command import Planned, expected
+from weir.procedures.throughput.expected_command import expected
+from weir.procedures.throughput.planned import Planned
 
 
 def test_a_cpu_quota_that_will_make_it_longer_is_said_beforehand(

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,7 +15,6 @@ from weir.measure import no_counters
 from weir.measure.machine_state import MachineState
 from weir.plan.attached import PORT
 from weir.protocol.ledger import Ledger, PortLedger
-from weir.protocol.traffic import DelayWanted, Shape
 from weir.protocol.traffic_results import TrafficResult
 from weir.verify.drivers.openstack.chain import Attached
 
@@ -28,18 +27,10 @@ class Hidden(SimulatedDut):
     sent, returned = 0, 0
     """In all its runs."""
 
-    def run(
-        self,
-        rates_pps: Mapping[int, float],
-        duration_s: float,
-        drain_s: float,
-        delay: DelayWanted | None = None,
-        shape: Shape | None = None,
-    ) -> TrafficResult:
-        found = super().run(rates_pps, duration_s, drain_s, delay, shape)
-        self.sent += sum(one.offered for one in found.streams)
-        self.returned += sum(one.delivered for one in found.streams)
-        return found.model_copy(update={"receivers": ()})
+    def as_seen(self, result: TrafficResult) -> TrafficResult:
+        self.sent += sum(one.offered for one in result.streams)
+        self.returned += sum(one.delivered for one in result.streams)
+        return result.model_copy(update={"receivers": ()})
 
     def ledger(self) -> Ledger:
         return super().ledger().model_copy(update={"areas": (), "ports": (PortLedger(name=PORT),)})
