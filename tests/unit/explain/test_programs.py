@@ -10,9 +10,7 @@ import pytest
 from weir.base.node import Machine, ProgramFunction
 from weir.base.topology import Topology
 from weir.results.explanation import CaseExplanation
-from weir.results.result import Trial
-from weir.results.slices import LeftOut
-from weir.results.trial import Counted
+from weir.results.result import Counted, LeftOut, Trial
 
 from .made import OFFERED, area, explained, stream, the_tester, topology, trial, verdict
 
