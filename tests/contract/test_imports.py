@@ -286,9 +286,24 @@ def test_no_modules_import_each_other_in_a_circle(graph: dict[str, set[str]]) ->
     assert circle_in(graph) is None
 
 
-RUN_REACHES_LINES = 34_500
-"""Of modules, the sections and formats of a run among them. The fewer the better: lower it when you can.
-Lines, since a count of modules would hold back who divides a large one."""
+RUN_REACHES_LINES = 24_400
+"""Of code, in modules, the sections and formats of a run among them. The fewer the better: lower it when you
+can. Lines, since a count of modules would hold back who divides a large one; without comments and docstrings,
+which nobody is to spare."""
+
+
+def code_lines(path: Path) -> int:
+    """On which something begins or ends that is neither comment nor docstring."""
+    texts: set[ast.AST] = set()
+    found: set[int] = set()
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+            texts |= {node, node.value}
+        elif isinstance(node, ast.expr | ast.stmt) and node not in texts:
+            found.add(node.lineno)
+            if isinstance(node, ast.expr):
+                found.add(node.end_lineno or node.lineno)
+    return len(found)
 
 
 def test_a_run_needs_no_more_of_the_source_than_it_did(graph: dict[str, set[str]]) -> None:
@@ -305,7 +320,7 @@ def test_a_run_needs_no_more_of_the_source_than_it_did(graph: dict[str, set[str]
         for module in with_packages(waiting.pop()) - reached:
             reached.add(module)
             waiting += graph[module] - reached
-    lines = sum(MODULES[one].read_text().count("\n") for one in reached)
+    lines = sum(code_lines(MODULES[one]) for one in reached)
     assert lines <= RUN_REACHES_LINES, f"weir run reaches {lines} lines in {len(reached)} modules"
 
 

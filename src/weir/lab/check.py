@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterator, Sequence
-from importlib import import_module
 
 from weir.base.cores import cpus_text
 from weir.base.node import STANDARD_FRAME_BYTES, is_jumbo
@@ -54,7 +53,9 @@ def complaints(lab: Lab, cpus: Sequence[int] | None, nodes: Nodes | None = None)
     yield from _cores(lab, cpus)
     yield from host_complaints(lab, cpus, nodes)
     if lab.hosts is not None:  # of most labs nothing, and loaded then alone
-        yield from import_module("weir.lab.spanning_check").spanning_complaints(lab)
+        from weir.lab.spanning_check import spanning_complaints
+
+        yield from spanning_complaints(lab)
     yield from goals_named(lab)
     yield from _durations(lab)
 

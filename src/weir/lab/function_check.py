@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from importlib import import_module
 
 from weir.base.node import WITH_WORKERS
 from weir.lab.complaint import Complaint, show
@@ -31,8 +30,9 @@ def function_complaints(functions: Mapping[str, FunctionOptions]) -> Iterator[Co
         if function.forwards_by() == "weir-dp" or function.kind == "kernel":
             yield from _one_or_several(path, function)
         if function.router is not None:
-            check = import_module("weir.lab.router_check")  # few labs have one
-            yield from check.router_complaints((*path, "router"), function.router)
+            from weir.lab.router_check import router_complaints  # few labs have one
+
+            yield from router_complaints((*path, "router"), function.router)
         for at, one in _places(path, function):
             yield from _function(at, one)
         yield from _n4(path, function)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import PurePosixPath
 from typing import Self
 
@@ -266,13 +265,14 @@ def steps(topology: Topology, lab: Lab) -> list[Step]:
 
 def _functions_outside(topology: Topology, lab: Lab) -> Iterator[Step]:
     """Of those that do not run in weir-dp. What plans them is loaded where there are some."""
-    kinds = {
-        "weir.plan.vm_steps": (topology.machines(), "vm_steps"),
-        "weir.plan.kernel_steps": (topology.namespaced(), "kernel_steps"),
-    }
-    for module, (nodes, name) in kinds.items():
-        if nodes:
-            yield from getattr(import_module(module), name)(topology, lab)
+    if topology.machines():
+        from weir.plan.vm_steps import vm_steps
+
+        yield from vm_steps(topology, lab)
+    if topology.namespaced():
+        from weir.plan.kernel_steps import kernel_steps
+
+        yield from kernel_steps(topology, lab)
 
 
 def run_directory(topology: Topology) -> Step:
