@@ -211,10 +211,9 @@ def _around(result: Result) -> str:
     """What stands behind a rate, and between which ends: of rounds, or of clouds one after the other."""
     ratio = f"in brackets its ratio to `{result.baseline}`, and the least and greatest"
     if not sent.rows(result):
-        return (
-            f"± the farthest repeat or round; {ratio} of the pairs that it is the median of (pairs of a "
-            "round, side by side: no ratio is a quotient of two rates of this table)"
-        )
+        several = result.spec.get("measure", {}).get("rounds", 1) > 1
+        of_rounds = " (of a round, side by side: no ratio is a quotient of two rates here)" if several else ""
+        return f"± the farthest repeat or round; {ratio} of the pairs that it is the median of{of_rounds}"
     if not summary.compares(result):
         return "± the farthest repeat"
     return (

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from weir.report import doubts, noise, summary
+from weir.report import chain_faults, doubts, noise, summary
 from weir.results.result import Result, Trial
 
 from .disturbed import disturbed
@@ -48,12 +48,35 @@ def test_what_happens_in_every_trial_comes_before_who_had_the_cores(
     assert said is not None
     assert said.startswith(f"{words} in ")
     assert "which no disturbance of the machine does: look for the cause in the chain" in said
+    assert ("% of the time was taken by others" in said) == noise.mostly_disturbed(made())
 
 
 def test_what_happened_in_some_trials_is_not_in_the_first_sentence() -> None:
     made = result()
     next(iter(summary.trials(made))).duplicates = 7
-    assert noise.fault(list(summary.trials(made))) is None
+    assert chain_faults.fault(made) is None
+
+
+def test_what_happens_under_one_technology_alone_is_said_of_it() -> None:
+    made = result()
+    first = made.setups[0]
+    ran = [trial for case in first.cases for trial in summary.measured(case)]
+    for one in ran:
+        one.duplicates = 7
+    assert chain_faults.fault(made) == (
+        f"packets arrived more than once in {len(ran)} of {len(ran)} trials of {first.title} that delivered "
+        "any"
+    )
+
+
+def test_one_trial_with_packets_of_an_earlier_one_is_no_fault_of_the_chain() -> None:
+    made = result()
+    made.setups = made.setups[:1]
+    made.setups[0].cases = made.setups[0].cases[:1]
+    case = made.setups[0].cases[0]
+    case.trials, case.curve = case.trials[:1], []
+    held(case.trials[0])
+    assert chain_faults.fault(made) is None
 
 
 def test_frames_that_changed_in_some_trials_are_of_the_chain_since_a_sample_does_not_show_all() -> None:
@@ -61,7 +84,8 @@ def test_frames_that_changed_in_some_trials_are_of_the_chain_since_a_sample_does
     ran = list(summary.trials(made))
     for one in ran[: len(ran) // 2]:
         one.doubted = ["frames_changed"]
-    assert str(noise.headline(made)).startswith(f"Frames arrived changed in {len(ran) // 2} of ")
+    said = str(noise.headline(made))
+    assert said.startswith(f"Frames arrived changed in {len(ran) // 2} of ")
 
 
 def test_packets_out_of_order_are_told_where_no_trial_is_valid() -> None:

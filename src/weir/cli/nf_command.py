@@ -188,8 +188,13 @@ def _file(command: str, key: str, text: str) -> str:
     """Where weir-dp finds it: /dev/stdin is another file to each process. CommandError if it is none."""
     from weir.lab.files import no_file
 
-    path = Path(text).resolve()
-    why = no_file(path)
+    try:
+        path = Path(text).resolve()
+        why = no_file(path) and no_file(Path(text).absolute())
+    except OSError as error:
+        why = error.strerror or str(error)
+    except RuntimeError:  # of Path.resolve, until Python 3.13
+        why = "its links lead round in a circle"
     if why is not None:
         raise CommandError(f"{command}: {key} is {text!r}: {why}; expected a file", USAGE)
     return str(path)

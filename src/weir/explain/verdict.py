@@ -87,7 +87,8 @@ def _drops_as_ever(one: Analysis) -> bool:
     if trial.counted is None or trial.counted_offered < DROPS_LEAST_OF or worst is None:
         return False
     ratio = worst.packets / trial.offered
-    return worst.reason == NOT_RETURNED and trial.counted_loss_ratio >= AS_EVER * ratio
+    elsewhere = (trial.offered - trial.delivered - worst.packets) / trial.offered
+    return worst.reason == NOT_RETURNED and trial.counted_loss_ratio - elsewhere >= AS_EVER * ratio
 
 
 def _unbalanced(trial: Trial) -> str:

@@ -31,7 +31,7 @@ _SETTING = re.compile(r"net(\.[a-zA-Z0-9_-]+)+")
 _OF_WEIR_DP = ("nf", "chain", "router", "options", "fastpath", "offload")
 _HEADS = (*SIDES, FILE_PREFIX.rstrip("."))
 """What names in braces begin with."""
-_UNCLOSED = re.compile(rf"\{{(?:{'|'.join(_HEADS)})\.[\w-]+(?![\w-]*\}})")
+_UNCLOSED = re.compile(rf"\{{(?:{'|'.join(_HEADS)})\.[\w-]+(?=[^{{}}]*$)")
 _OF_LINUX_TOO = ("nf", "chain", "options")
 _OF_COUNTERPARTS_TOO = ("nf", "options")
 _FORWARDS = {
@@ -222,9 +222,9 @@ def _of_command(path: KeyPath, command: str | Sequence[str], known: Sequence[str
 def _unknown_names(path: KeyPath, text: str | Sequence[str], known: Sequence[str]) -> Iterator[Complaint]:
     for part in [text] if isinstance(text, str) else text:
         if (unclosed := _UNCLOSED.search(part)) is not None:
-            yield Complaint(
-                path, f"has {show(unclosed[0])}, a name without its closing brace", f"{unclosed[0]}}}"
-            )
+            said = f"has {show(unclosed[0])}, a name without its closing brace"
+            close = nearest(unclosed[0][1:], known)
+            yield Complaint(path, said, "a closing brace" if close is None else f"{{{close}}}")
     for name in names_in(text):
         head, dot, _ = name.partition(".")
         ours = head in _HEADS or nearest(head, _HEADS) is not None  # {env.HOME} is the command's own

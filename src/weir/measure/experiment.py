@@ -74,7 +74,7 @@ class SearchedCase(OneCase):
         super().__init__(traffic, chain)
         self._measure = measure
         self.highest_pps = math.inf
-        """Of its searches, if a subclass knows that no more is carried."""
+        """Of what it sends itself, if a subclass knows that far less is carried."""
         self._curve: list[Trial] = []
         self._delays: list[DelayPoint] = []
         self.runner = TrialRunner(
@@ -153,8 +153,9 @@ class SearchedCase(OneCase):
         """Warms up, which also says up to which load a search makes sense."""
         measure = self._measure
         frame_bytes = self.traffic.mean_frame_bytes
-        load_pps = warm_up_pps(measure, frame_bytes)
-        probe = self.warm_up(measure.warm_up_s, load_pps, most_beside_trials_pps(measure, frame_bytes))
+        load_pps = min(warm_up_pps(measure, frame_bytes), self.highest_pps)
+        most_pps = min(most_beside_trials_pps(measure, frame_bytes), self.highest_pps)
+        probe = self.warm_up(measure.warm_up_s, load_pps, most_pps)
         if probe is None:
             return None
         offered_pps, delivered_pps = undisturbed_pps(probe)

@@ -43,9 +43,10 @@ _ADVICE = {
     ITSELF: "let trials last longer (`duration_s`), or leave a core that the lab does not use",
     QUOTA: "run it without that limit (`weir doctor` tells how)",
 }
-_SHORTER = (
-    "Give it shorter queues, or send less: lower loads, or a lower `measure.max_load_pps`. If it holds each"
-    " packet for so long, wait longer for the next one: `measure.trial.drain_ms`."
+_SHORTER = "Give it shorter queues, or send less: lower loads, or a lower `measure.max_load_pps`."
+_LONGER = (
+    "If it holds each packet for so long, wait longer for the next one: `measure.trial.drain_ms`, of RFC 2544"
+    " `measure.rfc2544.residual_s`."
 )
 _HELD = (
     f"Packets still came {LONGEST_S:.0f} s after its end: the system under test holds more than it forwards"
@@ -105,7 +106,7 @@ def faults(
     behind = earlier > counts.offered * EARLIER_RATIO and counts.delivered < counts.offered
     if earlier and (unbalanced or behind or not was_empty or not is_empty):
         # Its packets came out in place of this one's, of which no account can tell what became.
-        found.append(Fault("held", f"{behind_earlier(earlier)}. {_SHORTER}"))
+        found.append(Fault("held", f"{behind_earlier(earlier)}. {_SHORTER} {_LONGER}"))
     elif not is_empty:
         found.append(Fault("held", _HELD))  # the account is not closed, and need not balance
     elif unbalanced:

@@ -6,16 +6,15 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from weir.base.si import US_PER_S
-from weir.base.words import counted
 from weir.lab.frames import frame_label
-from weir.report import numbers, rates, summary
+from weir.report import chain_faults, numbers, rates, summary
 from weir.results import slices
 from weir.results.result import Case, Result, Trial, slowness
 from weir.results.slices import HOST, SLOWED, SLOWED_HOW, Had
-from weir.results.trial import Doubted, left_out_s, left_out_share
+from weir.results.trial import left_out_s, left_out_share
 
 NOISY_LEFT_OUT = 0.01
 """Of the time of all trials; less is left out on any machine."""
@@ -37,37 +36,19 @@ AWAY_LINES = 20
 _NOT_PROGRAMS = {HOST: "the host", SLOWED: SLOWED_HOW}
 
 
-_OF_CHAINS: Mapping[Doubted, str] = {
-    "frames_changed": "frames arrived changed",
-    "held": "packets of an earlier trial came, or still came long after the end,",
-}
-FAULTY_SHARES = {"held": 0.9}
-FAULTY_SHARE = 0.25
-FAULTY_TRIALS = 3
-"""Of so many trials, or of all, at least such a share has the same fault: it is of the chain, whoever had the
-cores. Of changed frames a sample is looked at, so that some trials show none."""
-
-
-def fault(ran: Sequence[Trial]) -> str | None:
-    """ "packets arrived more than once in 18 of 18 trials": what no disturbance of the machine does; None:
-    there is no such thing."""
-    sent = [trial for trial in ran if trial.delivered]
-    found = [("packets arrived more than once", sum(trial.duplicates > 0 for trial in sent), FAULTY_SHARE)]
-    for kind, what in _OF_CHAINS.items():
-        count = sum(kind in trial.doubted for trial in sent)
-        found.append((what, count, FAULTY_SHARES.get(kind, FAULTY_SHARE)))
-    for what, count, least in found:
-        if count and count >= min(FAULTY_TRIALS, len(sent)) and count >= least * len(sent):
-            return f"{what} in {count} of {counted(len(sent), 'trial')} that delivered any"
-    return None
-
-
 def headline(result: Result) -> str | None:
     """What to know before any number, where much has no rate or does not count; None of every other run."""
     ran = list(summary.trials(result))
-    if (why := fault(ran)) is not None:
+    if (why := chain_faults.fault(result)) is not None:
         whole = f"{why}, which no disturbance of the machine does"
-        return f"{whole[:1].upper()}{whole[1:]}: look for the cause in the chain, and see the remarks."
+        besides = (
+            f" Besides, {left_out_share(ran):.0%} of the time {lost_to(ran)}."
+            if mostly_disturbed(result)
+            else ""
+        )
+        return (
+            f"{whole[:1].upper()}{whole[1:]}: look for the cause in the chain, and see the remarks.{besides}"
+        )
     searched = [case for _, case in result.cases() if case.throughput or case.problem is not None]
     without = [case for case in searched if not any(one.load_pps for one in case.throughput)]
     too_much, said = sum(map(_too_much, without)), []

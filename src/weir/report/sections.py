@@ -15,7 +15,7 @@ from importlib import import_module
 from rich.console import RenderableType
 
 from weir.procedures import PROCEDURES
-from weir.report import doubts, noise, summary
+from weir.report import chain_faults, doubts, noise, summary
 from weir.report.page.markup import Child
 from weir.results.result import Result
 
@@ -167,7 +167,7 @@ def next_step(result: Result) -> str | None:
         busy = f"`weir explain` says why even the lowest load was too much; {busy}"
     steps = (
         (
-            noise.fault(list(summary.trials(result))) is not None,
+            chain_faults.fault(result) is not None,
             "look in the chain for it, or in what it uses",
         ),
         (noise.mostly_disturbed(result), busy),

@@ -143,10 +143,19 @@ def test_what_is_no_file_to_weir_dp_too_is_refused(
     monkeypatch.chdir(tmp_path)
     os.mkfifo("pipe")
     reading, writing = os.pipe()
-    for word, why in (("pipe", "is no regular file"), ("none", "there is no file"), (".", "is a directory")):
+    (tmp_path / "round").symlink_to("round")
+    refusals = (
+        ("pipe", "is no regular file"),
+        ("none", "there is no file"),
+        (".", "is a directory"),
+        ("permit any any any " * 99, "File name too long"),
+        ("round", "in a circle"),
+    )
+    for word, why in refusals:
         code, _, said = weir(FIRST, "edge", "routes-load", f"routes={word}")
         assert (code, why in said) == (2, True), said
-    assert weir(FIRST, "edge", "routes-load", f"routes=/dev/fd/{reading}")[0] == 2
+    code, _, said = weir(FIRST, "edge", "routes-load", f"routes=/dev/fd/{reading}")
+    assert (code, "is no regular file" in said) == (2, True), said
     with (tmp_path / "routes").open("w") as file:
         assert weir(FIRST, "edge", "routes-load", f"routes=/dev/fd/{file.fileno()}")[0] == 0
     os.close(reading)

@@ -162,13 +162,17 @@ def test_which_of_two_programs_waits_is_not_known() -> None:
     assert verdict(found)[0] == "unknown"
 
 
-@pytest.mark.parametrize(("lost", "kind"), [(65_000, "program"), (5_000, "oversubscription")])
+@pytest.mark.parametrize(
+    ("lost", "elsewhere", "kind"),
+    [(65_000, 0, "program"), (5_000, 0, "oversubscription"), (58_500, 90_000, "oversubscription")],
+)
 def test_a_program_that_drops_as_ever_when_nobody_has_a_core_is_named_whoever_had_it_meanwhile(
-    lost: int, kind: str
+    lost: int, elsewhere: int, kind: str
 ) -> None:
     away = [LeftOut(core=0, from_us=0.0, to_us=350_000.0, by="make (7)")]
     clean = Counted(seconds=0.65, offered=650_000, lost=lost)
-    found = of_program(HALF, {("f1/program", "not_returned"): 100_000}, left_out=away, counted=clean)
+    drops = {("f1/program", "not_returned"): 100_000, ("tester.right", "rx_missed"): elsewhere}
+    found = of_program(HALF, drops, left_out=away, counted=clean)
     assert found.limit.kind == kind
 
 

@@ -26,6 +26,13 @@ def test_a_command_is_enough() -> None:
     assert (program.command, program.ready, program.user) == ("./nf --in {left.name}", None, None)
 
 
+@pytest.mark.parametrize(
+    "own", ["awk {left.x = 1}", "{left.mac,right.mac}", "{left.name:0}", "{file.rules.txt}"]
+)
+def test_braces_that_are_the_commands_own_are_left_alone(own: str) -> None:
+    load(function(f"program: {{command: [nf, '{own}']}}"))
+
+
 def test_it_runs_where_the_lab_file_lies(tmp_path: Path) -> None:
     (tmp_path / "lab.yml").write_text(function("program: {command: ./nf}"))
     program = load_lab(tmp_path).functions["default"].program

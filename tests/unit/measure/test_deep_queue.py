@@ -20,7 +20,7 @@ def test_what_waits_behind_an_earlier_trial_is_invalid_for_that_and_for_no_place
         f"{trial.from_earlier:,} packets of an earlier trial came in it: the system under test was not yet "
         "empty of them, and what was sent waited behind them. Give it shorter queues, or send less: lower "
         "loads, or a lower `measure.max_load_pps`. If it holds each packet for so long, wait longer for the "
-        "next one: `measure.trial.drain_ms`."
+        "next one: `measure.trial.drain_ms`, of RFC 2544 `measure.rfc2544.residual_s`."
     ]
     assert trial.doubted == ["held"]
 

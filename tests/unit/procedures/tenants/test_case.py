@@ -6,10 +6,12 @@ from __future__ import annotations
 import pytest
 
 from tests.simulated.device import Response
-from tests.simulated.tester import SimulatedDut
+from tests.simulated.tester import SimulatedDut, simulated_traffic
 from tests.unit.measure.rig import Rig
 from weir.lab.tenants_measure import TenantsMeasure
-from weir.procedures.tenants.case import point
+from weir.measure import no_counters
+from weir.measure.one_case import OnChain, Time
+from weir.procedures.tenants.case import TenantsCase, point
 from weir.results.result import Counted, StreamCount, Trial
 from weir.results.tenants import Tenants
 from weir.results.trial import Drop
@@ -121,3 +123,15 @@ def test_the_search_takes_a_queue_that_holds_what_a_trial_sends_too_much_for_no_
     )
     (found,) = Rig(dut, measure).throughputs()
     assert found.load_pps == pytest.approx(capacity_pps, rel=0.02)
+
+
+def test_nothing_far_above_a_load_that_was_far_too_much_is_sent_before_the_search() -> None:
+    """A cloud of programs would work off a flood for minutes."""
+    dut = SimulatedDut(Response(500.0, 500.0, buffer_packets=1000), tester_max_pps=5e6)
+    chain = OnChain(dut, no_counters, lambda _: None, timing=Time(dut.clock, dut.sleep))
+    wanted = TenantsMeasure(repeats=1, loads=(100, 1000, 3000))
+    case = TenantsCase(wanted, simulated_traffic(), chain, record("blue", "red"))
+    case.measure()
+    assert 0 not in dut.asked_pps  # as fast as it can
+    assert max(dut.asked_pps) == 6000  # 3,000 of each: the highest that the file names
+    assert [one.load_pps for one in case.throughput] == [pytest.approx(500, rel=0.1)]
