@@ -83,7 +83,7 @@ def page(reading: Reading, _path: object, _query: QueryParams) -> Page:
         )
     parts = [_part(reading, one) for one in labs[:IN_FULL]]
     others = _others(reading, labs[IN_FULL:])
-    verdicts = [one.verdict for one in (*parts, *others)]
+    verdicts = [*(one.verdict for one in parts), *(one.verdict for one in others)]
     fields: dict[str, Any] = {
         "labs": parts,
         "others": others,
