@@ -108,9 +108,14 @@ def share(text: str) -> float:
 def _distinct(sides: list[list[Result]]) -> None:
     runs = [run.id for side in sides for run in side]
     twice = next((run for run in runs if runs.count(run) > 1), None)
-    if twice is not None:
-        hint = "; absent, AFTER is the latest run" if runs[1:] == [twice] else ""
-        raise CommandError(f"{twice} is on both sides: a run does not compare with itself{hint}", USAGE)
+    if twice is None:
+        return
+    on = [side for side in sides if twice in [run.id for run in side]]
+    if len(on) == 1:
+        raise CommandError(f"{twice} is named twice on one side: it would count twice", USAGE)
+    where = "both" if len(sides) == 2 else "several"
+    hint = "; absent, AFTER is the latest run" if runs[1:] == [twice] else ""
+    raise CommandError(f"{twice} is on {where} sides: a run does not compare with itself{hint}", USAGE)
 
 
 def _judge(changes: Sequence[tuple[str, Change]], smallest: float, threshold: str) -> None:
@@ -129,7 +134,8 @@ def _judge(changes: Sequence[tuple[str, Change]], smallest: float, threshold: st
         print(f"weir: {printable(said)}", file=sys.stderr)
         raise typer.Exit(UNJUDGED)
     if all(change.outcome in {"not shown", "not compared"} for _, change in changes):
-        print(f"weir: none of {all_of} numbers could be judged: the remarks say why", file=sys.stderr)
+        what = "the only number could not" if all_of == 1 else f"none of {all_of} numbers could"
+        print(f"weir: {what} be judged: the remarks say why", file=sys.stderr)
         raise typer.Exit(UNJUDGED)
 
 

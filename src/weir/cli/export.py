@@ -95,7 +95,8 @@ def import_runs(
         done = read_import(database, file, tag or (), max_mib << 20)
     for run in done.there:
         print(printable(f"{run} is there already"))
-    imported = f"{counted(len(done.added), 'run')} imported"
+    there = f", {len(done.there):,} there already" if done.there else ""
+    imported = f"{counted(len(done.added), 'run')} imported{there}"
     if done.interrupted:
         print(f"weir: interrupted: {imported}", file=sys.stderr)
         raise typer.Exit(INTERRUPTED)

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
+from weir.comparison.exactness import deviation
 from weir.comparison.noise import Difference, Usual, difference, holm, usual
 from weir.comparison.samples import Key, Samples, of_runs
 from weir.comparison.warnings import warnings
@@ -44,7 +45,7 @@ class _Group:
     def variance(self) -> float:
         """Of the logarithms on all sides, and no less than the searches can tell apart."""
         squares = sum((math.log(value) - _mean(side)) ** 2 for side in self.sides for value in side.values)
-        exact = max(side.resolution for side in self.sides) ** 2 / 12  # of an even distribution
+        exact = deviation(max(side.resolution for side in self.sides)) ** 2
         return max(squares / self.freedom if self.freedom else 0.0, exact)
 
 

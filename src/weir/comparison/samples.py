@@ -10,14 +10,14 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
+from weir.comparison.exactness import exactness
 from weir.results.figures import Figure, Unit, figures
 from weir.results.result import Case, Result, Setup
 
 Key = tuple[str, str, str, str]
 """Chain, way, frame, what."""
-CARRIED_EXACT = 1e-4
-"""How exactly what was carried of a given load is known, as a share: packets on their way at its ends."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Samples:
     unit: Unit
     values: tuple[float, ...] = ()
     resolution: float = 0.0
-    """How exactly each is known, as a share of it: the width at which a search ends."""
+    """How exactly each is known, as a share of it."""
     tester_bound: bool = False
     worse_state: bool = False
     """All that there is was measured in a worse state of the machine."""
@@ -65,29 +65,22 @@ def _together(of: Sequence[Samples]) -> Samples:
 
 
 def _of_run(result: Result) -> Iterator[tuple[Key, Samples]]:
-    resolution = _resolution(result.spec)
     for setup, case in result.cases():
         for figure in figures(case):
-            yield _key(setup, case, figure.what), _samples(figure, resolution)
+            yield _key(setup, case, figure.what), _samples(figure, result.spec)
 
 
 def _key(setup: Setup, case: Case, what: str) -> Key:
     return setup.chain, setup.name, case.frame, what
 
 
-def _resolution(spec: Mapping[str, object]) -> float:
-    measure = spec.get("measure")
-    width = measure.get("relative_width") if isinstance(measure, dict) else None
-    return width if isinstance(width, float) else 0.0
-
-
-def _samples(of: Figure, resolution: float) -> Samples:
+def _samples(of: Figure, spec: Mapping[str, Any]) -> Samples:
     """Of a delay: of the worse direction."""
     if of.out_of_time:
         return Samples(of.unit, why="its search ran out of time")
     if not of.samples:
         at_load = of.load_pps is not None
         return Samples(of.unit, why=of.why or ("no valid trial" if at_load else "irregular"))
-    exact = 0.0 if of.unit == "us" else CARRIED_EXACT if of.load_pps is not None else resolution
+    exact = exactness(of.unit, of.what, statistics.median(of.samples), spec)
     why = of.why if of.unit not in ("pps", "us") else None
     return Samples(of.unit, of.samples, exact, of.tester_bound, of.worse_state, of.load_pps, why)

@@ -10,6 +10,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from weir.base import words
 from weir.lab.frames import frame_label
 from weir.report import blocks, numbers, rates
 from weir.report.units import Written, written
@@ -73,7 +74,7 @@ def sentence(comparison: Comparison) -> str:
         f"{counted['not compared']} not compared",
     ]
     told = ", ".join(part for part in parts if not part.startswith("0 "))
-    return f"{len(comparison.changes)} numbers: {told}."
+    return f"{words.counted(len(comparison.changes), 'number')}: {told}."
 
 
 def runs(when: str, of: Iterable[ComparedRun]) -> Iterator[Text]:
@@ -133,14 +134,19 @@ def _value(by: Written, of: float | None, *, at_least: bool) -> str:
 
 def effect(change: Change) -> str:
     """ "≥ +3.1%"."""
-    return numbers.NONE if change.change is None else f"{rates.SIGNS[change.bound]}{change.change:+.1%}"
+    return numbers.NONE if change.change is None else f"{rates.SIGNS[change.bound]}{_moved(change.change)}"
 
 
 def interval(change: Change) -> str:
     """ "-4.0% to -2.2%"."""
     if change.low is None or change.high is None:
         return numbers.NONE
-    return f"{change.low:+.1%} to {change.high:+.1%}"
+    return f"{_moved(change.low)} to {_moved(change.high)}"
+
+
+def _moved(by: float) -> str:
+    """ "-4.0%"; what rounds to nothing has no sign."""
+    return f"{by:+.1%}" if round(abs(by), 3) else "0.0%"
 
 
 def remarks(changes: Iterable[Change]) -> Iterator[str]:

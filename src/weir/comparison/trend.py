@@ -4,20 +4,16 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal, Protocol
 
-from scipy.stats import norm
-
 from weir.comparison import lab_keys
+from weir.comparison.exactness import exactness
 from weir.comparison.levels import LASTS, Levels, levels
 from weir.results.figures import LESS_IS_BETTER, Unit
 from weir.results.trend import LabChange, Series, Trend, TrendChange
-
-INSIDE = float(norm.isf(0.025))
-"""Standard deviations that 95 of 100 values are within."""
-
 
 Key = tuple[str, str, str, str, Unit, str, bool]
 """Chain, technology or variant, frame, what, unit, host, whether it was a quick run."""
@@ -94,13 +90,19 @@ def series(bare: Series, points: Sequence[Point], smallest: float, specs: Specs)
         # Too few to be a level: at least so much says more than what it is beyond.
         bare.level = bare.latest if refuted else bare.level
         return bare
-    found = levels([point.value for point in usable], smallest)
+    found = levels([point.value for point in usable], smallest, _resolution(bare, usable, specs))
     bare.level, bare.noise = found.middles[-1], found.noise
-    bare.band_low = bare.level * math.exp(-INSIDE * found.noise)
-    bare.band_high = bare.level * math.exp(INSIDE * found.noise)
+    bare.band_low, bare.band_high = bare.level * math.exp(-found.band), bare.level * math.exp(found.band)
     bare.smallest_seen = found.smallest_seen if math.isfinite(found.smallest_seen) else None
     bare.changes = [_change(bare, found, number, usable, specs) for number, step in enumerate(found.steps)]
     return bare
+
+
+def _resolution(of: Series, points: Sequence[Point], specs: Specs) -> float:
+    """Of the lab that knew them least exactly, as a share."""
+    usual = statistics.median(point.value for point in points)
+    labs = [specs.get(digest, {}) for digest in {point.spec_sha256 for point in points}]
+    return max(exactness(of.unit, of.what, usual, lab) for lab in labs)
 
 
 def _change(of: Series, found: Levels, number: int, points: Sequence[Point], specs: Specs) -> TrendChange:

@@ -71,13 +71,7 @@ def _complaint(error: ErrorDetails, root: Schema) -> Complaint:
     path, value, context = error["loc"], error["input"], error.get("ctx", {})
     kind = error["type"]
     if kind == "extra_forbidden":
-        around = _options(_schema_at(path[:-1], root)[1], root)
-        known = sorted(key for option in around for key in option.get("properties", ()))
-        having = [nf.name for nf in network_functions().values() if nf.option(str(path[-1])) is not None]
-        if having and "nf" in known and "options" in known:
-            message = f"unknown key; it is an option of {', '.join(having)}"
-            return Complaint(path, message, f"it in `options: {{{path[-1]}: …}}`")
-        return _choice(path, "unknown key", path[-1], known)
+        return _unknown_key(path, root)
     if kind == "literal_error":
         names = re.findall(r"'([^']*)'|(\d+)", str(context["expected"]))
         known = [quoted or number for quoted, number in names]
@@ -100,6 +94,20 @@ def _complaint(error: ErrorDetails, root: Schema) -> Complaint:
         path, _ = _schema_at(path, root)
         message, expected = f"is {show(value)}", _wanted(path, root)
     return Complaint(path, message, expected)
+
+
+def _unknown_key(path: KeyPath, root: Schema) -> Complaint:
+    around = _options(_schema_at(path[:-1], root)[1], root)
+    known = sorted(key for option in around for key in option.get("properties", ()))
+    having = [nf.name for nf in network_functions().values() if nf.option(str(path[-1])) is not None]
+    if having and "nf" in known and "options" in known:
+        message = f"unknown key; it is an option of {', '.join(having)}"
+        return Complaint(path, message, f"it in `options: {{{path[-1]}: …}}`")
+    within = [key for option in around for key in _lists_of(option, path[-1], root)]
+    if len(within) == 1:
+        message = f"unknown key; it is a key of `{within[0]}`"
+        return Complaint(path, message, f"it in `{within[0]}: [{{{path[-1]}: …}}]`")
+    return _choice(path, "unknown key", path[-1], known)
 
 
 def _choice(path: KeyPath, message: str, said: object, known: list[str]) -> Complaint:
@@ -150,6 +158,17 @@ def _schema_at(path: KeyPath, root: Schema) -> tuple[KeyPath, Schema]:
             return path[:depth], schema
         schema = _resolved(inner, root)
     return path, schema
+
+
+def _lists_of(schema: Schema, key: object, root: Schema) -> list[str]:
+    """Its keys that have lists of mappings with such a key."""
+    return [
+        name
+        for name, inner in schema.get("properties", {}).items()
+        for option in _options(inner, root)
+        for item in _options(option.get("items", {}), root)
+        if key in item.get("properties", ())
+    ]
 
 
 def _by_pattern(schema: dict[str, Any]) -> dict[str, Any] | None:

@@ -43,6 +43,10 @@ class Ceiling(Record):
         return carried_pps is not None and carried_pps > self.max_pps / CEILING_STEP
 
 
+CARRIED = "carried at "
+"""Begins the name of what a given load came to."""
+
+
 class DelayPoint(Record):
     """Delay at one load."""
 
@@ -66,7 +70,7 @@ class DelayPoint(Record):
     @property
     def carried(self) -> str:
         """ "carried at 100kpps"."""
-        return f"carried at {self.load}"
+        return f"{CARRIED}{self.load}"
 
     @property
     def carried_pps(self) -> tuple[float, ...]:

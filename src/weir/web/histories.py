@@ -49,10 +49,11 @@ def key_of(series: Series) -> Key:
 
 def histories(reading: Reading, lab: str) -> list[History]:
     """Of all figures of the lab's newest runs, regressions first; none without a finished run. StoreError."""
-    return reading.remembered(("histories", lab), lambda: _histories(reading, lab))
+    return reading.remembered(("histories", lab), lambda: read(reading, lab))
 
 
-def _histories(reading: Reading, lab: str) -> list[History]:
+def read(reading: Reading, lab: str) -> list[History]:
+    """The same, which nothing remembers."""
     with reading.store() as store:
         numbers = history.newest(store, lab, RUNS_MOST)
         figures = history.figures(store, Selection(runs=numbers), RUNS_MOST) if numbers else {}

@@ -12,7 +12,7 @@ from weir import __version__
 from weir.base.words import counted
 from weir.report import numbers, rates
 from weir.report.page.document import mark
-from weir.report.page.markup import join, sentence
+from weir.report.page.markup import join, sentence, visible
 from weir.web import assets, links
 from weir.web.page import Page
 
@@ -25,6 +25,7 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=_shown,
     )
     made.globals |= {
         "address": assets.address,
@@ -42,6 +43,11 @@ def text(page: Page, here: str) -> str:
     """The whole HTML. `here`: the address's path."""
     template = _environment().get_template(f"{page.template}.html")
     return template.render({**page.fields, "title": page.title, "here": here})
+
+
+def _shown(value: object) -> object:
+    """Before it is escaped."""
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _said(words: str) -> Markup:

@@ -99,7 +99,19 @@ def test_with_fail_runs_of_which_nothing_can_be_judged_are_no_success(tmp_path: 
         path.write_text(a_run(path.stem, {"direct": found(1e6)}).model_dump_json())
     code, _, complaint = weir(*map(str, paths), "--fail")
     assert code == 4
-    assert complaint == "weir: none of 1 numbers could be judged: the remarks say why\n"
+    assert complaint == "weir: the only number could not be judged: the remarks say why\n"
+    assert "\n1 number: 1 not shown." in weir(*map(str, paths))[1]
+
+
+def test_a_change_that_rounds_to_nothing_has_no_sign(tmp_path: Path) -> None:
+    paths = [tmp_path / name for name in ("before.json", "after.json")]
+    for path, first in zip(paths, (1.0001e6, 1e6), strict=True):
+        rounds = (first, first * 1.00001, first * 0.99999)
+        path.write_text(a_run(path.stem, {"direct": found(first, rounds=rounds)}).model_dump_json())
+    said = weir(*map(str, paths))[1]
+    assert "0.0% 0.0% to 0.0%" in " ".join(said.split())
+    assert "-0.0%" not in said
+    assert "+0.0%" not in said
 
 
 def test_json_is_the_comparison_and_nothing_else(runs: tuple[str, str]) -> None:
@@ -171,6 +183,9 @@ def test_more_sides_than_letters_are_refused() -> None:
     ("words", "complaint"),
     [
         (("{0}", "{0}"), "before is on both sides: a run does not compare with itself"),
+        (("{0}", "{1}", "{0}"), "before is on several sides: a run does not compare with itself"),
+        (("{0},{0}", "{1}"), "before is named twice on one side: it would count twice"),
+        (("{0}", "{1},{1}"), "after is named twice on one side: it would count twice"),
         (("{0},,{1}", "{1}"), "expected runs with commas between, such as 1a2b,3c4d"),
         (("{0}", "{1}", "--threshold", "much"), "--threshold much: expected a share such as 3% or 0.03"),
         (("{0}", "{1}", "--threshold", "100%"), "--threshold 100%: expected a share such as 3% or 0.03"),
@@ -203,7 +218,7 @@ def test_that_runs_are_of_different_labs_is_said_before_any_number(
 ) -> None:
     _, said, _ = weir(*of_labs(tmp_path, *labs))
     words = " ".join(said.split())
-    assert words.index("The labs differ: one and two.") < words.index("1 numbers:")
+    assert words.index("The labs differ: one and two.") < words.index("1 number:")
     assert said.index("The labs differ") < said.index("One is a quick run") or len(labs) > 2
 
 

@@ -228,7 +228,7 @@ def test_an_export_is_imported_as_it_was(store: str, tmp_path: Path) -> None:
             assert theirs.load(run) == ours.load(run)
     assert listed("--tag", "from-alpha", "--tag", "baseline", store=other) == [OLD]
     assert said("import", file, store=other) == (
-        f"{OLD} is there already\n{NEW} is there already\n0 runs imported\n"
+        f"{OLD} is there already\n{NEW} is there already\n0 runs imported, 2 there already\n"
     )
     again = str(tmp_path / "again.weir")
     said("export", "--lab", "switching", "-o", again, store=store)

@@ -119,6 +119,17 @@ def test_texts_of_a_hostile_lab_are_texts_on_every_page(weir: TestClient) -> Non
     assert all(ATTACK in str(one["title"]) for one in drawn)
 
 
+@pytest.mark.parametrize("steering", ["\u202e", "\u2066", "\x07"])
+def test_no_page_has_characters_that_steer_the_text_behind_them(tmp_path: Path, steering: str) -> None:
+    one = nightly(0)
+    one.title, one.lab = f"safe{steering}txt.exe", f"lab{steering}bal"
+    weir = client(filled(tmp_path / "results.db", [one]))
+    for page in ("/", links.lab(one.lab), links.run(one.id)):
+        text = weir.get(page).text
+        assert steering not in text, page
+        assert "safe\N{REPLACEMENT CHARACTER}txt.exe" in text or page == links.lab(one.lab)
+
+
 def test_a_figure_that_cannot_be_read_leaves_the_other_labs(tmp_path: Path) -> None:
     other = nightly(1).model_copy(update={"id": "other-1", "lab": "other"})
     store = filled(tmp_path / "results.db", [*map(nightly, range(8)), other])

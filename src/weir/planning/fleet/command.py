@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from weir.base.words import counted
 from weir.cli.exits import FAILED, INTERRUPTED, reporting
 from weir.cli.help import Command, Group
 from weir.cli.model import AsJson
@@ -128,7 +129,7 @@ class Progress:
 
 
 def _sentence(standing: Standing) -> str:
-    unplaced = f"{standing.unplaced:,} chains without a place, " if standing.unplaced else ""
+    unplaced = f"{counted(standing.unplaced, 'chain')} without a place, " if standing.unplaced else ""
     return (
         f"{standing.passed_s:5.1f} s  {standing.step}: {unplaced}{standing.hosts:,} hosts, cost "
         f"{standing.cost:,.6g}, at least {standing.cost_bound:,.6g}, gap {standing.gap:.2%}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from weir.base.words import counted
 from weir.report.columns import table
 from weir.results.fleet_placement import Placement, Use
 
@@ -29,8 +30,8 @@ def render(placement: Placement) -> str:
 
 def _lines(placement: Placement) -> Iterator[str]:
     yield (
-        f"{placement.fleet}: {placement.placed:,} of {placement.chains:,} chains placed on "
-        f"{placement.hosts_used:,} hosts, cost {placement.cost:,.10g}"
+        f"{placement.fleet}: {placement.placed:,} of {counted(placement.chains, 'chain')} placed on "
+        f"{counted(placement.hosts_used, 'host')}, cost {placement.cost:,.10g}"
     )
     yield _proved(placement)
     yield f"{placement.seconds:.1f} s, seed {placement.seed}; {_ENDED[placement.ended]}"
@@ -47,11 +48,14 @@ def _lines(placement: Placement) -> Iterator[str]:
         use: Use = getattr(placement.uses, field)
         if use.available or use.used:
             shares.append((name, *_use(use, unit)))
-    yield from table(shares)
-    yield f"fullest NUMA node: {placement.fullest_node:.1%} of its scarcest resource"
+    if len(shares) > 1:
+        yield from table(shares)
+        yield f"fullest NUMA node: {placement.fullest_node:.1%} of its scarcest resource"
+    else:
+        yield "no host is in use"
     if placement.unplaced:
         yield ""
-        yield f"without a place: {placement.chains - placement.placed:,} chains"
+        yield f"without a place: {counted(placement.chains - placement.placed, 'chain')}"
     for one in placement.unplaced:
         yield f"– {one.chain}: {one.count:,} of {one.of:,}, for lack of {one.reason}"
 

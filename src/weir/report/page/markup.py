@@ -16,10 +16,12 @@ VOID = frozenset({"meta", "br", "hr", "input", "link"})
 Attribute = str | int | float | bool | None
 
 
+_DIRECTIONS = {0x61C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)}
+"""Turn round how the text behind them is read."""
 _CONTROLS = dict.fromkeys(
-    {*range(32), *range(127, 160)} - set(map(ord, "\t\n\r")), "\N{REPLACEMENT CHARACTER}"
+    ({*range(32), *range(127, 160)} - set(map(ord, "\t\n\r"))) | _DIRECTIONS, "\N{REPLACEMENT CHARACTER}"
 )
-"""HTML has none; a terminal that is shown a page would obey them."""
+"""HTML has none of the others; a terminal that is shown a page would obey them."""
 Child = str | Markup | Iterable["Child"] | None
 
 
@@ -38,8 +40,13 @@ def join(children: Child) -> Markup:
     if isinstance(children, str):
         if isinstance(children, Markup):
             return children
-        return escape(children if children.isprintable() else children.translate(_CONTROLS))
+        return escape(visible(children))
     return Markup().join(join(child) for child in children)
+
+
+def visible(text: str) -> str:
+    """Without characters that steer what shows it."""
+    return text if text.isprintable() else text.translate(_CONTROLS)
 
 
 def raw(name: str, content: str, /, **attributes: Attribute) -> Markup:

@@ -53,12 +53,14 @@ function historyPlot(one, width) {
 // Half a day around one run alone.
 const edge = (from, to) => (to > from ? Math.max((to - from) * 0.02, 30) : 43200);
 
-// Days, or months where there are years between them.
+// Days, or months where there are years between them; of several ticks of a day the others have their time.
 const days = (_, splits) => {
   const span = splits[splits.length - 1] - splits[0];
-  return splits.map((at) => {
-    const text = new Date(at * 1e3).toISOString();
-    return span < 2 * 86400 ? text.slice(11, 16) : span > 700 * 86400 ? text.slice(0, 7) : text.slice(5, 10);
+  const texts = splits.map((at) => new Date(at * 1e3).toISOString());
+  if (span > 700 * 86400) return texts.map((text) => text.slice(0, 7));
+  return texts.map((text, i) => {
+    const again = i > 0 && text.slice(0, 10) === texts[i - 1].slice(0, 10);
+    return span < 2 * 86400 || again ? text.slice(11, 16) : text.slice(5, 10);
   });
 };
 

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from starlette.datastructures import QueryParams
@@ -21,7 +22,7 @@ from weir.web.page import Page
 from weir.web.reading import Reading
 
 IN_FULL = 20
-"""Labs with their results; of others there is a line."""
+"""Labs with their results; of others there is a line. All are judged."""
 UNREADABLE = (StoreError, ValueError, TypeError, KeyError)
 """What documents and columns that something else wrote raise."""
 
@@ -40,6 +41,18 @@ class Worse:
 
 
 @dataclass(frozen=True)
+class Verdict:
+    """On one lab."""
+
+    judged: int = 0
+    """Of its figures, those of which there are enough runs to tell a level."""
+    worse: Sequence[Worse] = ()
+    better: int = 0
+    problem: str | None = None
+    """Why its figures cannot be read."""
+
+
+@dataclass(frozen=True)
 class LabPart:
     """One lab on the page."""
 
@@ -48,11 +61,15 @@ class LabPart:
     tables: Sequence[tables.Table]
     figures: int
     """Of its newest run."""
-    judged: int
-    """Of its figures, those of which there are enough runs to tell a level."""
-    worse: Sequence[Worse]
-    better: int
-    problem: str | None
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class LabLine:
+    """One of the labs after these."""
+
+    summary: LabSummary
+    verdict: Verdict
 
 
 def page(reading: Reading, _path: object, _query: QueryParams) -> Page:
@@ -65,11 +82,13 @@ def page(reading: Reading, _path: object, _query: QueryParams) -> Page:
             "front", "Labs", {"labs": [], "others": [], "worse": [], "runs": 0, "missing": str(error)}
         )
     parts = [_part(reading, one) for one in labs[:IN_FULL]]
-    worse = sorted((one for part in parts for one in part.worse), key=lambda one: -abs(one.change))
+    others = _others(reading, labs[IN_FULL:])
+    verdicts = [*(one.verdict for one in parts), *(one.verdict for one in others)]
     fields: dict[str, Any] = {
         "labs": parts,
-        "others": labs[IN_FULL:],
-        "worse": worse,
+        "others": others,
+        "worse": sorted((one for of in verdicts for one in of.worse), key=lambda one: -abs(one.change)),
+        "judged": sum(of.judged for of in verdicts),
         "runs": sum(one.runs for one in labs),
         "missing": None,
     }
@@ -77,12 +96,7 @@ def page(reading: Reading, _path: object, _query: QueryParams) -> Page:
 
 
 def _part(reading: Reading, lab: LabSummary) -> LabPart:
-    problem = None
-    found: Sequence[History] = ()
-    try:
-        found = histories.histories(reading, lab.name)
-    except UNREADABLE as error:
-        problem = str(error) or type(error).__name__
+    found, verdict = _judged(lab.name, partial(histories.histories, reading, lab.name))
     newest = histories.latest(found)
     what = tables.main_figure(newest)
     cases = histories.measured(reading, newest)
@@ -91,10 +105,30 @@ def _part(reading: Reading, lab: LabSummary) -> LabPart:
         title=title(lab.document),
         tables=list(tables.tables(newest, what, cases)),
         figures=len(newest),
+        verdict=verdict,
+    )
+
+
+def _others(reading: Reading, labs: Sequence[LabSummary]) -> list[LabLine]:
+    """Their verdicts are remembered as one, without the histories: those of many labs would not fit."""
+    names = tuple(one.name for one in labs)
+
+    def judged() -> list[Verdict]:
+        return [_judged(name, partial(histories.read, reading, name))[1] for name in names]
+
+    verdicts = reading.remembered(("verdicts", names), judged) if names else []
+    return [LabLine(*both) for both in zip(labs, verdicts, strict=True)]
+
+
+def _judged(lab: str, read: Callable[[], Sequence[History]]) -> tuple[Sequence[History], Verdict]:
+    try:
+        found = read()
+    except UNREADABLE as error:
+        return (), Verdict(problem=str(error) or type(error).__name__)
+    return found, Verdict(
         judged=histories.judged(found),
-        worse=[_worse(lab.name, one) for one in found if one.series.regressed],
+        worse=[_worse(lab, one) for one in found if one.series.regressed],
         better=sum(one.series.improved for one in found),
-        problem=problem,
     )
 
 

@@ -54,6 +54,28 @@ def test_chains_without_a_place_are_named_with_the_reason_and_end_with_1(tmp_pat
     )
 
 
+def test_one_chain_is_one_and_without_a_host_in_use_there_is_no_table_of_them(tmp_path: Path) -> None:
+    alone = FLEET.replace("a: {count: 4, cores: 4, memory_gb: 1}", "b: {count: 1, cores: 9}")
+    done = runner.invoke(app, ["fleet", "plan", written(tmp_path, alone)])
+    assert done.exit_code == exits.FAILED
+    assert done.stdout.startswith("small: 0 of 1 chain placed on 0 hosts, cost 0\n")
+    assert "\nno host is in use\n\nwithout a place: 1 chain\n" in done.stdout
+    assert "on the hosts in use" not in done.stdout
+    one = FLEET.replace("count: 4, cores: 4", "count: 1, cores: 4")
+    assert (
+        "1 of 1 chain placed on 1 host, cost 1"
+        in runner.invoke(app, ["fleet", "plan", written(tmp_path, one)]).stdout
+    )
+
+
+def test_a_key_of_numa_nodes_at_a_host_is_told_its_place(tmp_path: Path) -> None:
+    text = FLEET.replace("{count: 3, numa", "{count: 3, cores: 8, numa")
+    done = runner.invoke(app, ["fleet", "plan", written(tmp_path, text)])
+    assert done.exit_code == exits.USAGE
+    assert "hosts.h.cores: unknown key; it is a key of `numa`" in done.stderr
+    assert "cost?" not in done.stderr
+
+
 def test_json_and_out_are_the_same_document(tmp_path: Path) -> None:
     out = tmp_path / "placement.json"
     command = ["fleet", "plan", written(tmp_path, TOO_MUCH), "--json", "--output", str(out)]
