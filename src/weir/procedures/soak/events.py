@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What happened at some moment of an interval: packets went missing, or a loop stood still.
+
+An interval on a busy machine has thousands of stalls and tens of thousands of times in which others had a
+core: each is looked for by its time, since reading must not take as long as the interval.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Literal
+
+from weir.base.si import NS_PER_S, NS_PER_US, US_PER_S
+from weir.lab.execution import TESTER_KINDS
+from weir.measure.tester import Stream, Taken
+from weir.protocol.traffic_results import Gap, TrafficInterval
+from weir.results.soak import SoakEvent
+from weir.results.trial import Drop
+
+EVENT_US = 1000.0
+"""Shorter stalls are counted, but are no events: a virtual machine has thousands of them an hour."""
+STALLS_SHARE = 0.2
+"""Of the places in a list, which losses leave to stalls, if there are as many."""
+TAKER_SHARE = 0.5
+"""Of a gap: who had the core for less of it need not be its cause."""
+SEVERAL = "several programs"
+BEHIND_STALL_S = 0.010  # a backlog's losses show a little after the loop goes on
+NOTICED_S = 0.001
+
+
+def rfc3339(wall_s: float) -> str:
+    """UTC, to the millisecond."""
+    return datetime.fromtimestamp(wall_s, UTC).isoformat(timespec="milliseconds")
+
+
+class Clock:
+    """Times of a run as times of day and of a soak."""
+
+    def __init__(self, read: TrafficInterval, wall_s: float, start_wall_s: float) -> None:
+        """`wall_s`: when `read` was read; `start_wall_s`: when the soak began; in s since 1970."""
+        self._began_wall_s = wall_s - read.now_ns / NS_PER_S
+        self._start_wall_s = start_wall_s
+
+    def at(self, run_s: float) -> tuple[str, float]:
+        """RFC 3339, and s since the soak began."""
+        wall_s = self._began_wall_s + run_s
+        return rfc3339(wall_s), wall_s - self._start_wall_s
+
+
+class Takers:
+    """Who had a core when. Times of a core follow each other: it has one thread at a time."""
+
+    def __init__(self, read: TrafficInterval, taken: Iterable[Taken]) -> None:
+        """`read`: by its two clocks times of the run are those of `taken`."""
+        self._offset_ns = read.now_raw_ns - read.now_ns
+        self._of: dict[int, list[Taken]] = {}
+        for one in taken:
+            if not one.takes_part:
+                self._of.setdefault(one.core, []).append(one)
+        for some in self._of.values():
+            some.sort(key=lambda one: one.from_raw_ns)
+        self._ends = {core: [one.to_raw_ns for one in some] for core, some in self._of.items()}
+
+    def of(self, gap: Gap) -> str | None:
+        """Who had its core for most of the gap; SEVERAL, if only together; None: nobody that is known."""
+        to_ns = gap.ended_us * NS_PER_US + self._offset_ns
+        from_ns = to_ns - gap.us * NS_PER_US
+        had: Counter[str] = Counter()
+        spans = self._of.get(gap.core, [])
+        for at in range(bisect_right(self._ends.get(gap.core, []), from_ns), len(spans)):
+            one = spans[at]
+            if one.from_raw_ns >= to_ns:
+                break
+            had[one.by] += max(0, round(min(one.to_raw_ns, to_ns) - max(one.from_raw_ns, from_ns)))
+        enough_ns = TAKER_SHARE * gap.us * NS_PER_US
+        by, ns = next(iter(had.most_common(1)), ("", 0))
+        if ns > enough_ns:
+            return by
+        return SEVERAL if had.total() > enough_ns else None
+
+
+class _Stalled:
+    """Whether a loss was noticed in a stall, or just behind one."""
+
+    def __init__(self, gaps: Iterable[Gap]) -> None:
+        spans = sorted(
+            ((gap.ended_us - gap.us) / US_PER_S - NOTICED_S, gap.ended_us / US_PER_S + BEHIND_STALL_S)
+            for gap in gaps
+        )
+        self._began_s: list[float] = []
+        self._ended_s: list[float] = []
+        for began_s, ended_s in spans:
+            if self._ended_s and began_s <= self._ended_s[-1]:
+                self._ended_s[-1] = max(self._ended_s[-1], ended_s)
+            else:
+                self._began_s.append(began_s)
+                self._ended_s.append(ended_s)
+
+    def at(self, run_s: float) -> bool:
+        found = bisect_left(self._ended_s, run_s)
+        return found < len(self._ended_s) and self._began_s[found] <= run_s
+
+
+def losses(
+    read: TrafficInterval, clock: Clock, ends: Mapping[int, Stream], drops: list[Drop], came: Collection[int]
+) -> Iterator[SoakEvent]:
+    """`came`: streams of which all came, though some out of order."""
+    stalled = _Stalled(read.gaps)
+    for one in read.streams:
+        for at_ns, packets in one.losses:
+            at, offset_s = clock.at(at_ns / NS_PER_S)
+            yield SoakEvent(
+                kind="loss",
+                at=at,
+                offset_s=offset_s,
+                stream=one.id,
+                direction=ends[one.id].direction,
+                packets=packets,
+                out_of_order=one.id in came,
+                counters=[] if one.id in came else drops,
+                during_stall=stalled.at(at_ns / NS_PER_S),
+            )
+
+
+def stalls(
+    read: TrafficInterval, clock: Clock, kinds: Mapping[str, str], takers: Takers
+) -> Iterator[SoakEvent]:
+    """`kinds`: of areas, by name."""
+    for gap in read.gaps:
+        if gap.us >= EVENT_US:
+            at, offset_s = clock.at(gap.ended_us / US_PER_S)
+            yield SoakEvent(
+                kind="stall",
+                at=at,
+                offset_s=offset_s,
+                core=gap.core,
+                us=gap.us,
+                by=_by(gap, kinds),
+                area=gap.area,
+                taker=takers.of(gap),
+            )
+
+
+def listed(events: Sequence[SoakEvent], most: int) -> list[SoakEvent]:
+    """So many of them, in order of time: losses first, but for a share of the places that the longest stalls
+    have; the largest of each kind first, and last what only came out of order."""
+    ordered = sorted(events, key=_importance)
+    kept = ordered[:most]
+    longest = [one for one in ordered if one.kind == "stall"][: int(STALLS_SHARE * most)]
+    missing = len(longest) - sum(one.kind == "stall" for one in kept)
+    if missing > 0:
+        kept = [one for one in kept if one.kind != "stall"][: most - len(longest)] + longest
+    return sorted(kept, key=lambda event: event.offset_s)
+
+
+def left_out(events: Sequence[SoakEvent], kept: Sequence[SoakEvent], of: Callable[[SoakEvent], bool]) -> int:
+    """How many such events are not among those that were kept."""
+    return sum(map(of, events)) - sum(map(of, kept))
+
+
+def is_lost(event: SoakEvent) -> bool:
+    """Packets went missing, and did not come later."""
+    return event.kind == "loss" and not event.out_of_order
+
+
+def is_stall(event: SoakEvent) -> bool:
+    """A loop stood still."""
+    return event.kind == "stall"
+
+
+def _by(gap: Gap, kinds: Mapping[str, str]) -> Literal["host", "function", "tester", "loop"]:
+    if gap.host_us > 0:
+        return "host"
+    if gap.area is None:
+        return "loop"
+    return "tester" if kinds.get(gap.area) in TESTER_KINDS else "function"
+
+
+def _importance(event: SoakEvent) -> tuple[int, float]:
+    if event.kind == "loss":
+        return 2 * event.out_of_order, -(event.packets or 0)
+    return 1, -(event.us or 0.0)
