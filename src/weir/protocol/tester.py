@@ -167,15 +167,22 @@ class DataPlaneTester:
 
 
 class LookingTester(DataPlaneTester):
-    """Calls `look` every `interval_s` of a run, and at its end. `ended_early`: how the last run ended."""
+    """Calls `look` every `interval_s` of a run, and at its end. `ended_early`: how the last run ended.
+    `complete`: called before the last look, once all was sent that was to be."""
 
     def __init__(
-        self, client: DataPlaneClient, interval_s: float, look: Callable[[], None], wait: Waiting
+        self,
+        client: DataPlaneClient,
+        interval_s: float,
+        look: Callable[[], None],
+        wait: Waiting,
+        complete: Callable[[], None] = lambda: None,
     ) -> None:
         super().__init__(client)
         self._interval_s = interval_s
         self._look = look
         self._wait = wait
+        self._complete = complete
         self.ended_early = False
 
     def run(
@@ -212,6 +219,8 @@ class LookingTester(DataPlaneTester):
             looks = max(looks + 1, int((time.monotonic() - began) / self._interval_s))
         if self.ended_early:
             self._client.finish_traffic()
+        else:
+            self._complete()
         result = self._ended(run, time.monotonic() + drain_s)
         self._look()
         return result

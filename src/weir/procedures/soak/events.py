@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from weir.base.si import NS_PER_S, NS_PER_US, US_PER_S
+from weir.fabric.outside.taken import Unrecorded
 from weir.lab.execution import TESTER_KINDS
 from weir.measure.tester import Stream, Taken
 from weir.protocol.traffic_results import Gap, TrafficInterval
@@ -27,6 +28,7 @@ STALLS_SHARE = 0.2
 TAKER_SHARE = 0.5
 """Of a gap: who had the core for less of it need not be its cause."""
 SEVERAL = "several programs"
+NOT_RECORDED = "who had it was not recorded"
 BEHIND_STALL_S = 0.010  # a backlog's losses show a little after the loop goes on
 NOTICED_S = 0.001
 
@@ -53,9 +55,12 @@ class Clock:
 class Takers:
     """Who had a core when. Times of a core follow each other: it has one thread at a time."""
 
-    def __init__(self, read: TrafficInterval, taken: Iterable[Taken]) -> None:
-        """`read`: by its two clocks times of the run are those of `taken`."""
+    def __init__(
+        self, read: TrafficInterval, taken: Iterable[Taken], unrecorded: Sequence[Unrecorded] = ()
+    ) -> None:
+        """`read`: by its two clocks times of the run are those of the other two."""
         self._offset_ns = read.now_raw_ns - read.now_ns
+        self._unrecorded = unrecorded
         self._of: dict[int, list[Taken]] = {}
         for one in taken:
             if not one.takes_part:
@@ -65,7 +70,8 @@ class Takers:
         self._ends = {core: [one.to_raw_ns for one in some] for core, some in self._of.items()}
 
     def of(self, gap: Gap) -> str | None:
-        """Who had its core for most of the gap; SEVERAL, if only together; None: nobody that is known."""
+        """Who had its core for most of the gap; SEVERAL, if only together; NOT_RECORDED;
+        None: no program."""
         to_ns = gap.ended_us * NS_PER_US + self._offset_ns
         from_ns = to_ns - gap.us * NS_PER_US
         had: Counter[str] = Counter()
@@ -79,7 +85,13 @@ class Takers:
         by, ns = next(iter(had.most_common(1)), ("", 0))
         if ns > enough_ns:
             return by
-        return SEVERAL if had.total() > enough_ns else None
+        if had.total() > enough_ns:
+            return SEVERAL
+        unknown = any(
+            one.core == gap.core and one.from_raw_ns < to_ns and one.to_raw_ns > from_ns
+            for one in self._unrecorded
+        )
+        return NOT_RECORDED if unknown else None
 
 
 class _Stalled:

@@ -8,15 +8,27 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from weir.base.si import NS_PER_US
+from weir.fabric.outside.taken import Unrecorded
 from weir.measure.accounting import Counts
 from weir.measure.delay_figures import Buckets
 from weir.measure.tester import Stream, Taken
 from weir.procedures.soak.delays import Delays, between
-from weir.procedures.soak.events import Clock, Takers, listed, losses, rfc3339, stalls
+from weir.procedures.soak.events import (
+    Clock,
+    Takers,
+    is_lost,
+    is_stall,
+    left_out,
+    listed,
+    losses,
+    rfc3339,
+    stalls,
+)
 from weir.protocol.ledger import Ledger
 from weir.protocol.traffic_results import StallCount, StreamInterval, TrafficInterval
 from weir.results.soak import (
     CoreTaken,
+    CoreUnrecorded,
     PoolFigures,
     ProcessFigures,
     SoakInterval,
@@ -27,6 +39,8 @@ from weir.results.trial import Drop, Stall
 
 EVENTS_MAX = 50
 TAKERS_MAX = 8
+"""Of each core: of all cores together, one that many small programs have would hide another."""
+OTHERS = "other programs"
 
 
 @dataclass(frozen=True)
@@ -49,6 +63,8 @@ class Snapshot:
     look_ms: float = 0.0
     taken: Sequence[Taken] = ()
     """Who had the cores since the look before; told a moment after `traffic`."""
+    unrecorded: Sequence[Unrecorded] = ()
+    """Of that time, what nobody knows of."""
 
 
 def pools_of(ledger: Ledger) -> list[PoolFigures]:
@@ -91,7 +107,11 @@ def interval(
     came = {one.stream for one in records if one.lost <= 0 and one.reordered > 0}
     clock = Clock(after.traffic, after.wall_s, start_wall_s)
     # Who had the cores is read a moment after the traffic: what the read before had may be of this one's.
-    takers = Takers(after.traffic, [*(before.taken if before else ()), *after.taken])
+    takers = Takers(
+        after.traffic,
+        [*(before.taken if before else ()), *after.taken],
+        [*(before.unrecorded if before else ()), *after.unrecorded],
+    )
     happened = [
         *losses(after.traffic, clock, ends, drops, came),
         *stalls(after.traffic, clock, after.kinds, takers),
@@ -108,8 +128,13 @@ def interval(
             drops=drops,
             stalls=_stall_counts(before, after),
             taken=_taken(after.taken),
+            unrecorded=_unrecorded(after.unrecorded),
             events=events,
             events_left_out=len(happened) - len(events),
+            losses_left_out=left_out(happened, events, is_lost),
+            stalls_left_out=left_out(happened, events, is_stall),
+            losses_unseen=any(one.losses_left_out_packets for one in after.traffic.streams),
+            stalls_unseen=after.traffic.gaps_left_out > 0,
             processes=list(after.processes),
             pools=list(after.pools),
             tables=list(after.tables),
@@ -165,9 +190,20 @@ def _taken(taken: Sequence[Taken]) -> list[CoreTaken]:
     for one in taken:
         if not one.takes_part:
             had[one.core, one.by] += one.to_raw_ns - one.from_raw_ns
+    kept: list[CoreTaken] = []
+    for core in sorted({core for core, _ in had}):
+        most = Counter({by: ns for (of, by), ns in had.items() if of == core}).most_common()
+        named, others = most[:TAKERS_MAX], most[TAKERS_MAX:]
+        if others:
+            named.append((OTHERS, sum(ns for _, ns in others)))
+        kept += [CoreTaken(core=core, by=by, us=round(ns / NS_PER_US, 1)) for by, ns in named]
+    return sorted(kept, key=lambda one: -one.us)
+
+
+def _unrecorded(spans: Sequence[Unrecorded]) -> list[CoreUnrecorded]:
     return [
-        CoreTaken(core=core, by=by, us=round(ns / NS_PER_US, 1))
-        for (core, by), ns in had.most_common(TAKERS_MAX)
+        CoreUnrecorded(core=one.core, us=round((one.to_raw_ns - one.from_raw_ns) / NS_PER_US, 1))
+        for one in spans
     ]
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import time
 
-from weir.procedures.soak.section_rows import event_text
+from weir.procedures.soak.section_events import event_text, events_text
+from weir.procedures.soak.section_rows import SoakRow, remarks
 from weir.protocol.traffic_results import Gap
 
 from .looks import TakenSpan, run
@@ -50,3 +51,38 @@ def test_thousands_of_stalls_among_tens_of_thousands_of_times_of_others_are_read
     assert time.process_time() - began_s < READ_S_MOST
     (interval,) = seen.recorder.soak.intervals
     assert {event.taker for event in interval.events if event.kind == "stall"} == {"cc1 (1)"}
+
+
+def test_what_is_not_listed_is_counted_by_its_kind() -> None:
+    seen = run()
+    gaps = [Gap(core=1, ended_us=1e5 * at, us=2000 + at, host_us=0) for at in range(90)]
+    seen.pass_by(lost=60, losses=[(0.1 * at, 1) for at in range(60)], gaps=gaps)
+    seen.pass_by(gaps=gaps[:3])
+    soak = seen.recorder.soak
+    assert events_text(soak) == "60 of loss, 93 stalls of 1 ms or more; 53 of them are listed"
+    soak.intervals[1].losses_unseen = True
+    assert events_text(soak).startswith("60 or more of loss, 93 stalls")
+
+
+def test_of_a_stored_soak_that_counted_all_kinds_together_no_kind_is_said_to_be_none() -> None:
+    seen = run()
+    seen.pass_by(lost=1, losses=[(1.0, 1)])
+    (interval,) = seen.recorder.soak.intervals
+    interval.events_left_out, interval.losses_left_out, interval.stalls_left_out = 2822, None, None
+    said = "1 of loss, 0 stalls of 1 ms or more, and 2,822 of which it is not known what they were; 1 of them"
+    assert events_text(seen.recorder.soak).startswith(said)
+
+
+def test_intervals_that_are_longer_than_asked_for_are_said_and_the_last_one_may_be() -> None:
+    seen = run()
+    seen.pass_by()
+    seen.at_s += 4
+    seen.pass_by()
+    row = SoakRow(None, None, seen.recorder.soak)  # type: ignore[arg-type]
+    assert not any("longer than" in said for said in remarks(row))
+    seen.at_s += 19.4
+    seen.pass_by()
+    (said,) = (said for said in remarks(row) if "longer than" in said)
+    assert said.startswith(
+        "1 of 3 intervals lasted longer than the 10 s asked for, up to 29.4 s: the machine was"
+    )
