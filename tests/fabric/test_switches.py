@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import struct
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -82,3 +83,22 @@ def test_nothing_is_lost_while_somebody_makes_room(
     core.begin()
     sleeper(core, drained=True)
     assert core.end().to_raw_ns is not None
+
+
+def record(kind: int, tid: int, other: int, raw_ns: int, flags: int = 0) -> bytes:
+    """As perf_event_open(2) has it; one of what was lost is longer."""
+    if kind == switches._RECORD_LOST:
+        return struct.pack("IHHQQIIQQ", kind, 0, 48, 1, 7, 1, tid, raw_ns, CORE)
+    return struct.pack("IHHIIIIQQ", kind, flags, 40, 1, other, 1, tid, raw_ns, CORE)
+
+
+def test_what_was_lost_before_the_first_is_of_an_earlier_time_and_later_ends_what_is_known() -> None:
+    switch, lost = switches._RECORD_SWITCH_CPU_WIDE, switches._RECORD_LOST
+    out = record(switch, 5, 6, 10, switches._MISC_SWITCH_OUT | switches._MISC_PREEMPTED)
+    into = record(switch, 5, 6, 20)
+    known = [Switch(10, 5, 6, preempted=True), Switch(20, 6, 5)]
+    missing = record(lost, 0, 0, 30)
+    assert switches._switches(b"") == ([], False)
+    assert switches._switches(out + into) == (known, False)
+    assert switches._switches(missing + out + into) == (known, False)
+    assert switches._switches(out + into + missing + out) == (known, True)

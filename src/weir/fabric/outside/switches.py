@@ -31,6 +31,9 @@ _KEPT_MOST = 16 << 20
 _HEAD_AT, _TAIL_AT = 1024, 1032
 _RECORD_LOST, _RECORD_SWITCH_CPU_WIDE = 2, 15
 _MISC_SWITCH_OUT, _MISC_PREEMPTED = 1 << 13, 1 << 14
+_HEAD = struct.Struct("IHH")
+_WHO = struct.Struct("4xI4xIQ")
+"""Of a switch: the other thread, the thread, and when."""
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -97,14 +100,7 @@ class CoreSwitches:
         """Who had the core since, from one switch to the next."""
         _libc.ioctl(self._fd, _DISABLE, 0)
         self.drain()
-        switches: list[Switch] = []
-        lost = False
-        for number, (kind, misc, body) in enumerate(_records(b"".join(self._drained))):
-            if kind == _RECORD_LOST and number > 0:  # the first one is of what was before
-                lost = True
-                break
-            if kind == _RECORD_SWITCH_CPU_WIDE:
-                switches.append(_switch(misc, body))
+        switches, lost = _switches(b"".join(self._drained))
         self._drained = []
         if lost or self._is_full:
             return Told(switches, switches[-1].raw_ns if switches else 0)
@@ -120,19 +116,21 @@ class CoreSwitches:
         return head
 
 
-def _records(data: bytes) -> Iterator[tuple[int, int, bytes]]:
-    """Kind, flags and body of each."""
+def _switches(data: bytes) -> tuple[list[Switch], bool]:
+    """All records of it; and whether some were lost, which is told where they would be: then those before.
+    What was lost before the first one is of an earlier time."""
+    found: list[Switch] = []
     at = 0
     while at < len(data):
-        kind, misc, length = struct.unpack_from("IHH", data, at)
-        yield kind, misc, data[at + 8 : at + length]
+        kind, misc, length = _HEAD.unpack_from(data, at)
+        if kind == _RECORD_LOST and at > 0:
+            return found, True
+        if kind == _RECORD_SWITCH_CPU_WIDE:
+            other, tid, raw_ns = _WHO.unpack_from(data, at + _HEAD.size)
+            from_tid, to_tid = (tid, other) if misc & _MISC_SWITCH_OUT else (other, tid)
+            found.append(Switch(raw_ns, from_tid, to_tid, bool(misc & _MISC_PREEMPTED)))
         at += length
-
-
-def _switch(misc: int, body: bytes) -> Switch:
-    _, other, _, tid, raw_ns = struct.unpack_from("IIIIQ", body)
-    from_tid, to_tid = (tid, other) if misc & _MISC_SWITCH_OUT else (other, tid)
-    return Switch(raw_ns, from_tid, to_tid, bool(misc & _MISC_PREEMPTED))
+    return found, False
 
 
 def _open(core: int) -> int:
