@@ -203,8 +203,8 @@ class DataPlaneClient:
         are descriptors, can be read."""
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
-            readable, _, _ = select.select([self._socket, *others], [], [], left)
-            if self._socket in readable:
+            readable, _, _ = select.select([self._socket.fileno(), *others], [], [], left)
+            if self._socket.fileno() in readable:
                 self._receive()
             elif readable:
                 return True

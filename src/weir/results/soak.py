@@ -139,8 +139,8 @@ class SoakInterval(Record):
     stalls: list[Stall] = []
     """`longest_us` of those that are known singly."""
     taken: list[CoreTaken] = []
-    """Of each core those that had it for longest, and "other programs" together; none where the kernel does not
-    tell."""
+    """Of each core those that had it for longest, and "other programs" together; none where the kernel does
+    not tell."""
     unrecorded: list[CoreUnrecorded] = []
     """What `taken` lacks."""
     events: list[SoakEvent] = []

@@ -13,17 +13,8 @@ from weir.measure.accounting import Counts
 from weir.measure.delay_figures import Buckets
 from weir.measure.tester import Stream, Taken
 from weir.procedures.soak.delays import Delays, between
-from weir.procedures.soak.events import (
-    Clock,
-    Takers,
-    is_lost,
-    is_stall,
-    left_out,
-    listed,
-    losses,
-    rfc3339,
-    stalls,
-)
+from weir.procedures.soak.events import Clock, Takers, losses, rfc3339, stalls
+from weir.procedures.soak.section_listed import is_lost, is_stall, left_out, listed
 from weir.protocol.ledger import Ledger
 from weir.protocol.traffic_results import StallCount, StreamInterval, TrafficInterval
 from weir.results.soak import (

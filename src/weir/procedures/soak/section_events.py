@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from weir.base.words import counted
-from weir.procedures.soak.events import is_lost, is_stall, listed
+from weir.procedures.soak.section_listed import is_lost, is_stall, listed
 from weir.procedures.soak.section_times import since
 from weir.report import numbers
 from weir.results.soak import Soak, SoakEvent

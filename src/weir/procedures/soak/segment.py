@@ -29,7 +29,7 @@ from weir.procedures.soak.recorder import Recorder, buffers_lost
 from weir.procedures.soak.schedule import shares
 from weir.procedures.stored_result import Progress
 from weir.protocol import DataPlaneClient, DataPlaneError
-from weir.protocol.tester import LookingTester
+from weir.protocol.looking_tester import LookingTester
 from weir.protocol.traffic import DelayWanted, Shape
 from weir.results.fingerprint import differences
 from weir.results.result import Case, Result
@@ -114,12 +114,12 @@ class SoakRun:
             self._soak.intervals.clear()  # 16 h have thousands: they are read again when all are there
             self._progress.soak(self._soak, interval)
 
-        def complete() -> None:
+        def all_sent() -> None:
             stop_signals.finish()  # what is left to do says what came of it, and takes the chain down
             self._progress.say("all was sent: counting the last packets, then taking the chain down")
 
         waiting = _waiting(on.client, on.cores)
-        tester = LookingTester(on.client, self._soak.interval_s, look, waiting, complete)
+        tester = LookingTester(on.client, self._soak.interval_s, look, waiting, all_sent)
         runner = TrialRunner(
             tester,
             on.counters,

@@ -47,7 +47,7 @@ def test_time_of_which_nobody_knows_counts_neither_as_nothing_nor_as_the_hosts()
     assert event_text(event).endswith("stood still for 4.00 ms: who had it was not recorded")
     why = f"Who had it is not known of core {CORE} for 10.00 s, core {CORE + 1} for 10.00 s: it went from one"
     assert (unknown_text(soak) or "").startswith(why)
-    assert unknown_text(soak) in remarks(SoakRow(None, None, soak))  # type: ignore[arg-type]
+    assert unknown_text(soak) in list(remarks(SoakRow(None, None, soak)))  # type: ignore[arg-type]
 
 
 def test_where_all_is_known_nothing_is_said_of_it() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from weir.fabric import stop_signals
 from weir.procedures.soak.segment import _waiting
-from weir.protocol.tester import LookingTester
+from weir.protocol.looking_tester import LookingTester
 
 
 def client(noted: list[str]) -> Any:
