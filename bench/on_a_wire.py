@@ -251,13 +251,16 @@ def _search(client: DataPlaneClient, port: str, config: TrafficConfigure, found:
         (one,) = (one for one in client.ledger().ports if one.name == port)
         return (_NotReturned(port, max(0, one.tx_packets - one.rx_packets)),)
 
+    def rest(seconds: float) -> None:
+        client.wait(seconds)
+
     runner = TrialRunner(
         tester,
         counters,
         Traffic.from_config("64", 64.0, config),
         options=MEASURE.trial,
         on_trial=lambda _trial: None,
-        sleep=client.wait,
+        sleep=rest,
     )
     high_pps = ABOVE * median(one.pps for one in found.full)
     deadline = time.monotonic() + SEARCH_S

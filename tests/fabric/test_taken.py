@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from weir.fabric import markers
-from weir.fabric.outside.taken import CoreSwitches, Switch, Taken, TakenWatch, spans
+from weir.fabric.outside.switches import CoreSwitches, Switch, Told, spans
+from weir.fabric.outside.taken import Taken, TakenWatch
 from weir.results.slices import QUOTA
 
 OURS, CC, SWITCH = 100, 200, 500
@@ -24,14 +25,14 @@ OURS, CC, SWITCH = 100, 200, 500
 class Recorded:
     """A core whose switches are known."""
 
-    def __init__(self, core: int, switches: list[Switch], *, lost: bool = False) -> None:
-        self.core, self.switches, self.lost, self.closed = core, switches, lost, False
+    def __init__(self, core: int, switches: list[Switch], told_to_ns: int | None = None) -> None:
+        self.core, self.told, self.closed = core, Told(switches, told_to_ns), False
 
     def begin(self) -> None:
         """Nothing to do."""
 
-    def end(self) -> tuple[list[Switch], bool]:
-        return self.switches, self.lost
+    def end(self) -> Told:
+        return self.told
 
     def close(self) -> None:
         self.closed = True
@@ -44,12 +45,12 @@ def names(proc: Path, **threads: str) -> Path:
     return proc
 
 
-def watched(proc: Path, switches: list[Switch], *, lost: bool = False, limited: bool = False) -> list[Taken]:
+def watched(proc: Path, switches: list[Switch], *, limited: bool = False) -> list[Taken]:
     watch = TakenWatch(
         [1],
         lambda: {OURS, SWITCH},
         lambda: {OURS},
-        opened=lambda core: Recorded(core, switches, lost=lost),  # type: ignore[arg-type,return-value]
+        opened=lambda core: Recorded(core, switches),  # type: ignore[arg-type,return-value]
         proc=proc,
         is_limited=lambda _tid: limited,
     )
@@ -222,8 +223,23 @@ def test_the_program_that_measures_is_named_as_itself(tmp_path: Path) -> None:
     ]
 
 
-def test_where_switches_were_lost_nobody_is_blamed(tmp_path: Path) -> None:
-    assert watched(names(tmp_path, t200="cc1"), [Switch(1, OURS, CC), Switch(2, CC, OURS)], lost=True) == []
+def test_from_where_switches_were_lost_nobody_is_blamed_and_that_is_told(tmp_path: Path) -> None:
+    now = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
+    switches = [Switch(now - 30, OURS, CC), Switch(now - 20, CC, OURS), Switch(now - 10, OURS, CC)]
+    told = [Recorded(1, switches, now - 10), Recorded(2, [], 0), Recorded(3, switches)]
+    watch = TakenWatch(
+        [1, 2, 3],
+        lambda: {OURS},
+        lambda: {OURS},
+        opened=lambda core: told[core - 1],  # type: ignore[arg-type,return-value]
+        proc=names(tmp_path, t200="cc1"),
+    )
+    watch.begin()
+    found = watch.end()
+    assert [(one.core, one.to_raw_ns - one.from_raw_ns) for one in found if one.core != 3] == [(1, 10)]
+    assert [one.core for one in found] == [1, 3, 3]
+    assert [one.core for one in watch.unrecorded] == [1, 2]
+    assert all(one.to_raw_ns >= one.from_raw_ns >= now for one in watch.unrecorded)
 
 
 def test_a_kernel_that_does_not_tell_is_no_error_and_says_why() -> None:

@@ -194,13 +194,17 @@ class DataPlaneClient:
         """Everything counted since `configure`."""
         return self.ask("ledger", Ledger)
 
-    def wait(self, seconds: float) -> None:
-        """Sleeps, but notices at once when weir-dp ends."""
+    def wait(self, seconds: float, others: Collection[int] = ()) -> bool:
+        """Sleeps, but notices at once when weir-dp ends. True, and before its time: one of `others`, which
+        are descriptors, can be read."""
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
-            readable, _, _ = select.select([self._socket], [], [], left)
-            if readable:
+            readable, _, _ = select.select([self._socket.fileno(), *others], [], [], left)
+            if self._socket.fileno() in readable:
                 self._receive()
+            elif readable:
+                return True
+        return False
 
     def ask(
         self,

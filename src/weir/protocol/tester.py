@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""weir-dp as the tester that measuring asks for; and as one whose runs are looked at while they go on."""
+"""weir-dp as the tester that measuring asks for."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 
 from weir.base.si import NS_PER_S
 from weir.protocol.client import DataPlaneClient
@@ -27,9 +27,6 @@ LEARN_LONGEST_S, LEARN_LONG_TRIES = 4.0, 2
 first mapping stands for as long again as `measure.tester.MAPPED_S` then."""
 LEARN_LATE_S, LEARN_DRAIN_S = 0.5, 0.05
 LATE_S = 10.0  # how long after its planned end a run may still be under way
-
-Waiting = Callable[[float], bool]
-"""Sleeps that many seconds, or until Ctrl-C: then True."""
 
 
 class DataPlaneTester:
@@ -135,7 +132,7 @@ class DataPlaneTester:
             round(drain_s * NS_PER_S),
             delay,
             packets=shape.packets,
-            then=_changes(shape),
+            then=changes(shape),
             slice_ns=slice_ns,
             skip=skip,
             switch_cpus=self._switch_cpus,
@@ -166,64 +163,14 @@ class DataPlaneTester:
         )
 
 
-class LookingTester(DataPlaneTester):
-    """Calls `look` every `interval_s` of a run, and at its end. `ended_early`: how the last run ended."""
-
-    def __init__(
-        self, client: DataPlaneClient, interval_s: float, look: Callable[[], None], wait: Waiting
-    ) -> None:
-        super().__init__(client)
-        self._interval_s = interval_s
-        self._look = look
-        self._wait = wait
-        self.ended_early = False
-
-    def run(
-        self,
-        rates_pps: Mapping[int, float],
-        duration_s: float,
-        drain_s: float,
-        delay: DelayWanted | None = None,
-        shape: Shape | None = None,
-    ) -> TrafficResult:
-        """One run, asleep between two looks; the last look is after the last packet. Of a shape only rates
-        that change.
-
-        DataPlaneTimeoutError when the run does not end in time.
-        """
-        self.ended_early = False
-        run = self._client.start_traffic(
-            rates_pps,
-            round(duration_s * NS_PER_S),
-            round(drain_s * NS_PER_S),
-            delay,
-            then=_changes(shape or Shape()),
-        )
-        began = time.monotonic()
-        looks = 0
-        while (left := began + duration_s - time.monotonic()) > 0 and not self.ended_early:
-            due = began + (looks + 1) * self._interval_s - time.monotonic()
-            # What would be a very short interval at the end is part of the one before.
-            last = left < due + self._interval_s / 2
-            self.ended_early = self._wait(max(0.0, left if last else due))
-            if last or self.ended_early:
-                break
-            self._look()
-            looks = max(looks + 1, int((time.monotonic() - began) / self._interval_s))
-        if self.ended_early:
-            self._client.finish_traffic()
-        result = self._ended(run, time.monotonic() + drain_s)
-        self._look()
-        return result
-
-
 def _slice_ns(duration_ns: int) -> int | None:
     """None of a run whose slices would be so long that short absences left all of it out."""
     slice_ns = max(SLICE_NS, -(-duration_ns // SLICES_MAX))
     return slice_ns if slice_ns <= SLICE_LONGEST_NS else None
 
 
-def _changes(shape: Shape) -> tuple[RateChange, ...]:
+def changes(shape: Shape) -> tuple[RateChange, ...]:
+    """Of its rate, in time."""
     return tuple(
         RateChange(after_ns=round(after_s * NS_PER_S), factor=factor) for after_s, factor in shape.then
     )

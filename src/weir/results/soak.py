@@ -67,7 +67,8 @@ class SoakEvent(Record):
     area: str | None = None
     """Whose poll it was."""
     taker: str | None = None
-    """The program that had the core meanwhile, "python3 (4711)", where the kernel tells."""
+    """The program that had the core meanwhile, "python3 (4711)", where the kernel tells; "several programs":
+    none of them for most of the stall; "who had it was not recorded"."""
 
 
 class CoreTaken(Record):
@@ -75,6 +76,14 @@ class CoreTaken(Record):
 
     core: int
     by: str
+    us: float
+
+
+class CoreUnrecorded(Record):
+    """For how long nobody knows who had a core of the chain, in an interval: it went from one thread to
+    another more often than is kept."""
+
+    core: int
     us: float
 
 
@@ -130,10 +139,21 @@ class SoakInterval(Record):
     stalls: list[Stall] = []
     """`longest_us` of those that are known singly."""
     taken: list[CoreTaken] = []
-    """Of those that had a core for longest; none where the kernel does not tell."""
+    """Of each core those that had it for longest, and "other programs" together; none where the kernel does
+    not tell."""
+    unrecorded: list[CoreUnrecorded] = []
+    """What `taken` lacks."""
     events: list[SoakEvent] = []
     events_left_out: int = 0
     """Losses and stalls beyond those listed; their packets and times are counted."""
+    losses_left_out: int | None = None
+    """Of them, losses of packets that did not come later; absent: not known."""
+    stalls_left_out: int | None = None
+    """Of them, stalls; absent: not known. The rest came out of order."""
+    losses_unseen: bool = False
+    """There were more losses than weir-dp keeps moments of: 64 a stream."""
+    stalls_unseen: bool = False
+    """There were more stalls, of any length, than weir-dp keeps moments of: 2,048 a core."""
     processes: list[ProcessFigures] = []
     pools: list[PoolFigures] = []
     tables: list[TableFigure] = []

@@ -1,16 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When other programs had a core on which something of the deployment works, and who they were.
-
-Switches of a core from one thread to another come from the kernel: perf_event_open(2) with `context_switch`
-on a dummy event. It costs nothing while nobody switches, and needs no tracing file system.
-"""
+"""When other programs had a core on which something of the deployment works, and who they were."""
 
 from __future__ import annotations
 
-import ctypes
-import mmap
 import os
-import struct
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
@@ -22,109 +15,9 @@ from weir.base.si import NS_PER_S
 from weir.fabric import markers
 from weir.fabric.host.quota import quota_cpus, throttled_s
 from weir.fabric.host.tree import Tree
+from weir.fabric.outside.switches import CoreSwitches, Switch, spans
 from weir.fabric.outside.whole_time import ran_s, whose
 from weir.results.slices import ENDED, ITSELF, QUOTA
-
-_SYSCALL = 298  # x86-64
-_TYPE_SOFTWARE, _CONFIG_DUMMY = 1, 9
-_ATTRIBUTES_BYTES = 128
-_SAMPLE_TID, _SAMPLE_TIME, _SAMPLE_CPU = 1 << 1, 1 << 2, 1 << 7
-_DISABLED, _SAMPLE_ID_ALL, _USE_CLOCKID, _CONTEXT_SWITCH = 1 << 0, 1 << 18, 1 << 25, 1 << 26
-_CLOCKID_AT = 92
-_CLOEXEC = 8
-_ENABLE, _DISABLE = 0x2400, 0x2401
-_DATA_PAGES = 256
-"""A megabyte: 21,000 switches of a core in one trial."""
-_HEAD_AT, _TAIL_AT = 1024, 1032
-_RECORD_LOST, _RECORD_SWITCH_CPU_WIDE = 2, 15
-_MISC_SWITCH_OUT, _MISC_PREEMPTED = 1 << 13, 1 << 14
-
-_libc = ctypes.CDLL(None, use_errno=True)
-
-
-@dataclass(frozen=True)
-class Switch:
-    """At `raw_ns` (CLOCK_MONOTONIC_RAW) the core went from one thread to another; 0: nobody."""
-
-    raw_ns: int
-    from_tid: int
-    to_tid: int
-    preempted: bool = False
-    """The one that lost it would have gone on."""
-
-
-class CoreSwitches:
-    """Of one core. OSError if the kernel does not allow it."""
-
-    def __init__(self, core: int) -> None:
-        self.core = core
-        self._fd = _open(core)
-        try:
-            self._ring = mmap.mmap(self._fd, (1 + _DATA_PAGES) * mmap.PAGESIZE)
-        except OSError:
-            os.close(self._fd)
-            raise
-
-    def begin(self) -> None:
-        """Forgets what was, and looks from now on."""
-        struct.pack_into("Q", self._ring, _TAIL_AT, self._head())
-        _libc.ioctl(self._fd, _ENABLE, 0)
-
-    def end(self) -> tuple[list[Switch], bool]:
-        """Who had the core since, from one switch to the next; and whether some switches were lost."""
-        _libc.ioctl(self._fd, _DISABLE, 0)
-        records = list(self._records())
-        lost = any(kind == _RECORD_LOST for kind, _, _ in records)
-        switches: list[Switch] = []
-        for kind, misc, body in records:
-            if kind != _RECORD_SWITCH_CPU_WIDE:
-                continue
-            _, other, _, tid, raw_ns = struct.unpack_from("IIIIQ", body)
-            out = misc & _MISC_SWITCH_OUT
-            from_tid, to_tid = (tid, other) if out else (other, tid)
-            switches.append(Switch(raw_ns, from_tid, to_tid, bool(misc & _MISC_PREEMPTED)))
-        return switches, lost
-
-    def close(self) -> None:
-        """Gives everything back."""
-        self._ring.close()
-        os.close(self._fd)
-
-    def _head(self) -> int:
-        head: int = struct.unpack_from("Q", self._ring, _HEAD_AT)[0]
-        return head
-
-    def _records(self) -> Iterator[tuple[int, int, bytes]]:
-        """Kind, flags and body of each."""
-        size = _DATA_PAGES * mmap.PAGESIZE
-        tail: int = struct.unpack_from("Q", self._ring, _TAIL_AT)[0]
-        head = self._head()
-        if head == tail:
-            return
-        data = self._ring[mmap.PAGESIZE :]
-        ring = (data + data)[tail % size : tail % size + (head - tail)]
-        at = 0
-        while at < len(ring):
-            kind, misc, length = struct.unpack_from("IHH", ring, at)
-            yield kind, misc, ring[at + 8 : at + length]
-            at += length
-        struct.pack_into("Q", self._ring, _TAIL_AT, head)
-
-
-def _open(core: int) -> int:
-    attributes = bytearray(_ATTRIBUTES_BYTES)
-    sample = _SAMPLE_TID | _SAMPLE_TIME | _SAMPLE_CPU
-    flags = _DISABLED | _SAMPLE_ID_ALL | _USE_CLOCKID | _CONTEXT_SWITCH
-    struct.pack_into(
-        "IIQQQQQ", attributes, 0, _TYPE_SOFTWARE, _ATTRIBUTES_BYTES, _CONFIG_DUMMY, 0, sample, 0, flags
-    )
-    struct.pack_into("i", attributes, _CLOCKID_AT, time.CLOCK_MONOTONIC_RAW)
-    fd: int = _libc.syscall(_SYSCALL, bytes(attributes), -1, core, -1, _CLOEXEC)
-    if fd < 0:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number))
-    return fd
-
 
 _NOBODY, _QUOTA = 0, -1
 _EXPLAINS = 0.5
@@ -147,6 +40,16 @@ class Taken:
     takes_part: bool = False
     """A thread of the system under test that is no polling loop of ours: the kernel's for packets, a
     switch's. It takes a loop's core as part of its own work."""
+
+
+@dataclass(frozen=True)
+class Unrecorded:
+    """A time in which nobody knows who had a core: more switches were made than are kept. By
+    CLOCK_MONOTONIC_RAW."""
+
+    core: int
+    from_raw_ns: int
+    to_raw_ns: int
 
 
 class TakenWatch:
@@ -186,6 +89,8 @@ class TakenWatch:
         self._cores: list[CoreSwitches] = []
         self.refused: str | None = None
         """Why the kernel does not tell; known from the first trial on."""
+        self.unrecorded: list[Unrecorded] = []
+        """Between the last `begin` and `end`."""
 
     def begin(self) -> None:
         """Just before a trial."""
@@ -198,27 +103,37 @@ class TakenWatch:
         for core in self._cores:
             core.begin()
 
+    def filling(self) -> list[int]:
+        """Descriptors: one that can be read says that it is time to `drain`."""
+        return [core.fileno() for core in self._cores]
+
+    def drain(self) -> None:
+        """While a trial goes on that is long: the kernel keeps no more than some ten thousand switches."""
+        for core in self._cores:
+            core.drain()
+
     def end(self) -> list[Taken]:
         """Just after it: all but polling loops' time, and what a quota kept from them."""
         ours, loops = self._before | frozenset(self._ours()), frozenset(self._loops())
         limited = [tid for tid in loops if self._is_limited(tid)]
         found: list[Taken] = []
+        self.unrecorded = []
+        whose_it_was: dict[int, tuple[str, bool]] = {}  # a soak has a hundred thousand times of a few
         ended_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
         for core in self._cores:
-            switches, lost = core.end()
-            if lost:  # what was between is not known: nobody's time is believed
-                continue
-            found += [
-                Taken(
-                    core.core,
-                    from_ns,
-                    to_ns,
-                    self._said(tid, of_others=tid not in ours),
-                    tid in ours or self._takes_part(core.core, tid),
-                )
-                for from_ns, to_ns, tid in self._spans(core.core, held_back(switches, limited), ended_ns)
-                if tid != _NOBODY and tid not in loops
-            ]
+            switches, told_to_ns = core.end()
+            to_ns = ended_ns
+            if told_to_ns is not None:  # what comes then is not known: nobody's time is believed
+                to_ns = told_to_ns
+                self.unrecorded.append(Unrecorded(core.core, max(self._began_ns, to_ns), ended_ns))
+            whose_it_was.clear()  # what takes part on one core need not on another
+            for from_ns, until_ns, tid in self._spans(core.core, held_back(switches, limited), to_ns):
+                if tid == _NOBODY or tid in loops:
+                    continue
+                if tid not in whose_it_was:
+                    takes_part = tid in ours or self._takes_part(core.core, tid)
+                    whose_it_was[tid] = self._said(tid, of_others=tid not in ours), takes_part
+                found.append(Taken(core.core, from_ns, until_ns, *whose_it_was[tid]))
         return found if not self._spent(found) else [_of_quota(one) for one in found]
 
     def _spent(self, found: Sequence[Taken]) -> bool:
@@ -229,7 +144,7 @@ class TakenWatch:
         return held_back_s > 0 and held_back_s >= _EXPLAINS * others_s
 
     def _spans(self, core: int, switches: Sequence[Switch], ended_ns: int) -> Iterator[tuple[int, int, int]]:
-        if switches:
+        if switches or ended_ns <= self._began_ns:
             yield from spans(switches, self._began_ns, ended_ns)
         elif (tid := whose(core, self._ran_s, self._proc)) is not None:
             yield self._began_ns, ended_ns, tid
@@ -314,6 +229,8 @@ def held_back(switches: Sequence[Switch], loops: Collection[int]) -> list[Switch
     """The same, with nobody's time as the quota's from where a loop lost the core that it still wanted until
     it has it again: the kernel leaves a core to nobody then when the loop's group has used up its quota
     (sched-bwc). `loops`: those of groups that have one; others may have gone to another core."""
+    if not loops:
+        return list(switches)
     found: list[Switch] = []
     spent = False
     for one in switches:
@@ -321,14 +238,5 @@ def held_back(switches: Sequence[Switch], loops: Collection[int]) -> list[Switch
             spent = True
         elif one.to_tid in loops:
             spent = False
-        found.append(replace(one, to_tid=_QUOTA) if spent and one.to_tid == _NOBODY else one)
+        found.append(one._replace(to_tid=_QUOTA) if spent and one.to_tid == _NOBODY else one)
     return found
-
-
-def spans(switches: Sequence[Switch], from_ns: int, to_ns: int) -> Iterator[tuple[int, int, int]]:
-    """From, to and whose, over all of the time: between one switch and the next, before and behind them."""
-    tids = [one.from_tid for one in switches[:1]] + [one.to_tid for one in switches]
-    times = [from_ns, *(one.raw_ns for one in switches), to_ns]
-    for tid, begin, end in zip(tids, times, times[1:], strict=False):
-        if end > begin:
-            yield begin, end, tid

@@ -23,7 +23,7 @@ from weir.procedures.migration.course import REPLUG_S, Course, wait_for_primarie
 from weir.procedures.migration.phases import phases
 from weir.procedures.stored_case import StoredCase
 from weir.procedures.stored_result import Progress, new_result
-from weir.protocol.tester import LookingTester
+from weir.protocol.looking_tester import LookingTester
 from weir.results.migration import Migration, QemuFigures
 from weir.results.result import Case, Result, Setup
 from weir.store.open_case import OpenCaseStore

@@ -4,38 +4,34 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Literal
 
-from weir.base.si import NS_PER_S, NS_PER_US, US_PER_S
-from weir.lab.execution import TESTER_KINDS
+from weir.base.si import NS_PER_US
+from weir.fabric.outside.taken import Unrecorded
 from weir.measure.accounting import Counts
 from weir.measure.delay_figures import Buckets
 from weir.measure.tester import Stream, Taken
 from weir.procedures.soak.delays import Delays, between
+from weir.procedures.soak.events import Clock, Takers, losses, rfc3339, stalls
+from weir.procedures.soak.section_listed import is_lost, is_stall, left_out, listed
 from weir.protocol.ledger import Ledger
-from weir.protocol.traffic_results import Gap, StallCount, StreamInterval, TrafficInterval
+from weir.protocol.traffic_results import StallCount, StreamInterval, TrafficInterval
 from weir.results.soak import (
     CoreTaken,
+    CoreUnrecorded,
     PoolFigures,
     ProcessFigures,
-    SoakEvent,
     SoakInterval,
     SoakStream,
     TableFigure,
 )
 from weir.results.trial import Drop, Stall
 
-EVENT_US = 1000.0
-"""Shorter stalls are counted, but are no events: a virtual machine has thousands of them an hour."""
 EVENTS_MAX = 50
 TAKERS_MAX = 8
-TAKER_SHARE = 0.5
-"""Of a gap: who had the core for less of it need not be its cause."""
-BEHIND_STALL_S = 0.010  # a backlog's losses show a little after the loop goes on
-NOTICED_S = 0.001
+"""Of each core: of all cores together, one that many small programs have would hide another."""
+OTHERS = "other programs"
 
 
 @dataclass(frozen=True)
@@ -58,6 +54,8 @@ class Snapshot:
     look_ms: float = 0.0
     taken: Sequence[Taken] = ()
     """Who had the cores since the look before; told a moment after `traffic`."""
+    unrecorded: Sequence[Unrecorded] = ()
+    """Of that time, what nobody knows of."""
 
 
 def pools_of(ledger: Ledger) -> list[PoolFigures]:
@@ -98,10 +96,18 @@ def interval(
     ]
     drops = [*_drops(drops_before, after), *_tester_drops(was, after, ends)]
     came = {one.stream for one in records if one.lost <= 0 and one.reordered > 0}
-    events = sorted(
-        [*_losses(after, ends, drops, start_wall_s, came), *_stalls(before, after, start_wall_s)],
-        key=_importance,
+    clock = Clock(after.traffic, after.wall_s, start_wall_s)
+    # Who had the cores is read a moment after the traffic: what the read before had may be of this one's.
+    takers = Takers(
+        after.traffic,
+        [*(before.taken if before else ()), *after.taken],
+        [*(before.unrecorded if before else ()), *after.unrecorded],
     )
+    happened = [
+        *losses(after.traffic, clock, ends, drops, came),
+        *stalls(after.traffic, clock, after.kinds, takers),
+    ]
+    events = listed(happened, EVENTS_MAX)
     return (
         SoakInterval(
             number=number,
@@ -113,8 +119,13 @@ def interval(
             drops=drops,
             stalls=_stall_counts(before, after),
             taken=_taken(after.taken),
-            events=sorted(events[:EVENTS_MAX], key=lambda event: event.offset_s),
-            events_left_out=max(0, len(events) - EVENTS_MAX),
+            unrecorded=_unrecorded(after.unrecorded),
+            events=events,
+            events_left_out=len(happened) - len(events),
+            losses_left_out=left_out(happened, events, is_lost),
+            stalls_left_out=left_out(happened, events, is_stall),
+            losses_unseen=any(one.losses_left_out_packets for one in after.traffic.streams),
+            stalls_unseen=after.traffic.gaps_left_out > 0,
             processes=list(after.processes),
             pools=list(after.pools),
             tables=list(after.tables),
@@ -122,11 +133,6 @@ def interval(
         ),
         delays,
     )
-
-
-def rfc3339(wall_s: float) -> str:
-    """UTC, to the millisecond."""
-    return datetime.fromtimestamp(wall_s, UTC).isoformat(timespec="milliseconds")
 
 
 def _counts(was: StreamInterval | None, now: StreamInterval, stream: Stream) -> SoakStream:
@@ -170,84 +176,26 @@ def _tester_drops(
             yield Drop(place=ends[one.id].to, reason="too_late", packets=late)
 
 
-def _losses(
-    after: Snapshot, ends: Mapping[int, Stream], drops: list[Drop], start_wall_s: float, came: Collection[int]
-) -> Iterator[SoakEvent]:
-    """`came`: streams of which all came, though some out of order."""
-    gaps = [
-        (gap.ended_us / US_PER_S - gap.us / US_PER_S, gap.ended_us / US_PER_S) for gap in after.traffic.gaps
-    ]
-    for one in after.traffic.streams:
-        for at_ns, packets in one.losses:
-            at_s = at_ns / NS_PER_S
-            wall_s = after.wall_s - (after.traffic.now_ns - at_ns) / NS_PER_S
-            stalled = any(began - NOTICED_S <= at_s <= ended + BEHIND_STALL_S for began, ended in gaps)
-            yield SoakEvent(
-                kind="loss",
-                at=rfc3339(wall_s),
-                offset_s=wall_s - start_wall_s,
-                stream=one.id,
-                direction=ends[one.id].direction,
-                packets=packets,
-                out_of_order=one.id in came,
-                counters=[] if one.id in came else drops,
-                during_stall=stalled,
-            )
-
-
-def _stalls(before: Snapshot | None, after: Snapshot, start_wall_s: float) -> Iterator[SoakEvent]:
-    taken = [*(before.taken if before else ()), *after.taken]
-    for gap in after.traffic.gaps:
-        if gap.us >= EVENT_US:
-            wall_s = after.wall_s - (after.traffic.now_ns / NS_PER_S - gap.ended_us / US_PER_S)
-            yield SoakEvent(
-                kind="stall",
-                at=rfc3339(wall_s),
-                offset_s=wall_s - start_wall_s,
-                core=gap.core,
-                us=gap.us,
-                by=_by(gap, after),
-                area=gap.area,
-                taker=_taker(gap, after.traffic, taken),
-            )
-
-
-def _by(gap: Gap, after: Snapshot) -> Literal["host", "function", "tester", "loop"]:
-    if gap.host_us > 0:
-        return "host"
-    if gap.area is None:
-        return "loop"
-    return "tester" if after.kinds.get(gap.area) in TESTER_KINDS else "function"
-
-
-def _taker(gap: Gap, read: TrafficInterval, taken: Sequence[Taken]) -> str | None:
-    """Who had its core for most of the gap."""
-    to_ns = read.now_raw_ns - (read.now_ns - gap.ended_us * NS_PER_US)
-    from_ns = to_ns - gap.us * NS_PER_US
-    had: Counter[str] = Counter()
-    for one in taken:
-        if one.core == gap.core and not one.takes_part:
-            had[one.by] += max(0, round(min(one.to_raw_ns, to_ns) - max(one.from_raw_ns, from_ns)))
-    by, ns = next(iter(had.most_common(1)), ("", 0))
-    return by if ns > TAKER_SHARE * gap.us * NS_PER_US else None
-
-
 def _taken(taken: Sequence[Taken]) -> list[CoreTaken]:
     had: Counter[tuple[int, str]] = Counter()
     for one in taken:
         if not one.takes_part:
             had[one.core, one.by] += one.to_raw_ns - one.from_raw_ns
+    kept: list[CoreTaken] = []
+    for core in sorted({core for core, _ in had}):
+        most = Counter({by: ns for (of, by), ns in had.items() if of == core}).most_common()
+        named, others = most[:TAKERS_MAX], most[TAKERS_MAX:]
+        if others:
+            named.append((OTHERS, sum(ns for _, ns in others)))
+        kept += [CoreTaken(core=core, by=by, us=round(ns / NS_PER_US, 1)) for by, ns in named]
+    return sorted(kept, key=lambda one: -one.us)
+
+
+def _unrecorded(spans: Sequence[Unrecorded]) -> list[CoreUnrecorded]:
     return [
-        CoreTaken(core=core, by=by, us=round(ns / NS_PER_US, 1))
-        for (core, by), ns in had.most_common(TAKERS_MAX)
+        CoreUnrecorded(core=one.core, us=round((one.to_raw_ns - one.from_raw_ns) / NS_PER_US, 1))
+        for one in spans
     ]
-
-
-def _importance(event: SoakEvent) -> tuple[int, float]:
-    """Losses first, the largest of each kind first, and last what only came out of order."""
-    if event.kind == "loss":
-        return 2 * event.out_of_order, -(event.packets or 0)
-    return 1, -(event.us or 0.0)
 
 
 def _stall_counts(before: Snapshot | None, after: Snapshot) -> list[Stall]:

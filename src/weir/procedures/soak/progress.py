@@ -9,7 +9,8 @@ from datetime import datetime, timedelta
 from rich.console import Console
 
 from weir.cli.progress import Progress
-from weir.procedures.soak.section_rows import event_text, greatest_us, load_text, lost_text
+from weir.procedures.soak.section_events import event_text
+from weir.procedures.soak.section_rows import greatest_us, load_text, lost_text
 from weir.results.soak import Soak, SoakInterval
 
 LOGGED_EVERY_S = 60.0

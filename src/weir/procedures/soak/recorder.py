@@ -13,7 +13,8 @@ from weir.measure.accounting import Counts
 from weir.measure.tester import Stream
 from weir.procedures.soak.delays import Prefixes
 from weir.procedures.soak.drift import drifts
-from weir.procedures.soak.intervals import Snapshot, interval, rfc3339
+from weir.procedures.soak.events import rfc3339
+from weir.procedures.soak.intervals import Snapshot, interval
 from weir.procedures.soak.limits import broken, verdicts
 from weir.procedures.soak.schedule import Steps
 from weir.results.result import Verdict

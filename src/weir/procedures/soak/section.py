@@ -14,7 +14,7 @@ from rich.text import Text
 
 from weir.base.packet_rate import unit_of
 from weir.lab.frames import frame_label
-from weir.procedures.soak import section_rows
+from weir.procedures.soak import section_away, section_events, section_rows
 from weir.procedures.soak.section_rows import SoakRow
 from weir.report import blocks
 from weir.report.page.markup import needs_script, sentence, sentences, sheet, tag
@@ -50,7 +50,7 @@ def _soak(row: SoakRow) -> Iterator[RenderableType]:
         yield _step_table(row)
     yield _prefix_table(row)
     yield from blocks.listed(
-        "Events", [section_rows.event_text(one) for one in section_rows.notable(soak)], "bold"
+        "Events", [section_events.event_text(one) for one in section_events.notable(soak)], "bold"
     )
     yield from blocks.listed(
         "Limits broken by intervals", [*map(section_rows.broken_text, soak.broken)], "bold red"
@@ -158,7 +158,7 @@ def plain_tables(result: Result) -> Iterator[PlainTable]:
 
 def _away(row: SoakRow) -> PlainTable:
     head = ("core", "who had it", "how long", "of the time", "most in an interval", "at")
-    return PlainTable("When cores were away", head, list(section_rows.away_lines(row.soak)), 2)
+    return PlainTable("When cores were away", head, list(section_away.away_lines(row.soak)), 2)
 
 
 def _one(row: SoakRow, index: int) -> Markup:
@@ -217,10 +217,10 @@ def _broken(row: SoakRow) -> Markup | None:
 
 
 def _events(row: SoakRow) -> Markup:
-    events = section_rows.notable(row.soak, PAGE_EVENTS_SHOWN)
+    events = section_events.notable(row.soak, PAGE_EVENTS_SHOWN)
     if not events:
         return tag("p", "No packet went missing, and no loop stood still for 1 ms or more.")
-    items = [tag("li", section_rows.event_text(event)) for event in events]
+    items = [tag("li", section_events.event_text(event)) for event in events]
     whole = sum(len(one.events) + one.events_left_out for one in row.soak.intervals)
     line = tag(
         "summary", tag("b", "Events"), tag("span", f" {len(events)} of {whole}, losses first", class_="dim")

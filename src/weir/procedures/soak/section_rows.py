@@ -8,15 +8,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from weir.base.packet_rate import unit_of
-from weir.base.si import US_PER_S
 from weir.base.words import counted
+from weir.procedures.soak.section_away import away_text, unknown_text
+from weir.procedures.soak.section_events import events_text
+from weir.procedures.soak.section_times import since, span
 from weir.report import numbers, summary
 from weir.results.result import Case, Result, Setup
 from weir.results.soak import (
     BrokenLimit,
     Drift,
     Soak,
-    SoakEvent,
     SoakInterval,
     SoakPrefix,
     SoakStep,
@@ -24,10 +25,7 @@ from weir.results.soak import (
 )
 
 PREFIX_HEAD = ("P50", "P99", "P99.9", "P99.99", "max", "jitter max")
-EVENTS_SHOWN = 12
 DROPS_SHOWN = 5
-TAKERS_SHOWN = 3
-AWAY_SHOWN = 12
 UNITS = {"us": "µs", "KiB": "KiB"}
 MEANING = (
     "First part: what a run of that length would have shown. Windows: the greatest delay in each of the "
@@ -73,7 +71,7 @@ def load_text(soak: Soak) -> str:
     round_s = sum(step.duration_s for step in soak.schedule)
     return (
         f"{least} to {unit.text(soak.load_pps)} {unit.label} (a schedule of {len(soak.schedule)} loads,"
-        f" again every {_long(round_s)})"
+        f" again every {span(round_s)})"
     )
 
 
@@ -108,16 +106,8 @@ def facts(soak: Soak) -> Iterator[tuple[str, str]]:
             "worst interval",
             f"number {worst.number}: {numbers.us(greatest_us(worst))} at {worst.at[11:19]} UTC",
         )
-    events = [event for one in soak.intervals for event in one.events]
-    stalls = [event for event in events if event.kind == "stall"]
-    losses = [event for event in events if event.kind == "loss" and not event.out_of_order]
-    overtaken = sum(event.out_of_order for event in events)
-    order = f", {overtaken} times packets came out of order" if overtaken else ""
-    left_out = sum(one.events_left_out for one in soak.intervals)
-    more = f", and {left_out} that were only counted, of either kind" if left_out else ""
-    unseen = " (when packets were lost is not known)" if soak.lost and not losses else ""
-    yield "events", f"{len(losses)} of loss{unseen}, {len(stalls)} stalls of 1 ms or more{order}{more}"
-    yield "cores away", _away(soak)
+    yield "events", events_text(soak)
+    yield "cores away", away_text(soak)
     looks = [one.look_ms for one in soak.intervals]
     if looks:
         yield "cost of a look", f"{sum(looks) / len(looks):.1f} ms, {max(looks):.1f} ms at most"
@@ -125,74 +115,22 @@ def facts(soak: Soak) -> Iterator[tuple[str, str]]:
 
 def _under_load(soak: Soak) -> str:
     """Intervals last longer where others have the cores."""
-    measured, asked = _long(soak.measured_s), _long(soak.duration_s)
+    measured, asked = span(soak.measured_s), span(soak.duration_s)
     longer = soak.measured_s > soak.duration_s and measured != asked
     return f"{measured}, longer than the {asked} asked for" if longer else f"{measured} of {asked}"
-
-
-def _away(soak: Soak) -> str:
-    """For how long, with the shorter stalls, and who had them most."""
-    had: Counter[str] = Counter()
-    cores: Counter[int] = Counter()
-    for core, by, us in (one for interval in soak.intervals for one in _taken(interval)):
-        had[f"core {core} {by}"] += round(us)
-        cores[core] += round(us)
-    away_s = had.total() / US_PER_S
-    share = ", ".join(
-        f"core {core}: {min(1.0, us / US_PER_S / soak.measured_s):.1%} of the time"
-        for core, us in cores.most_common(TAKERS_SHOWN)
-        if soak.measured_s
-    )
-    most = ", ".join(f"{who} {numbers.time_s(us / US_PER_S)}" for who, us in had.most_common(TAKERS_SHOWN))
-    said = f"{numbers.time_s(away_s)} in all" + (f" ({share})" if share else "")
-    return f"{said}; most had {most}" if most else said
-
-
-def away_lines(soak: Soak) -> Iterator[list[str]]:
-    """A line for each core and who had it, longest first: in all, as a share of the time under load, the most
-    in one interval, and when that was."""
-    had: dict[tuple[int, str], list[tuple[float, SoakInterval]]] = {}
-    for one in soak.intervals:
-        for core, by, us in _taken(one):
-            had.setdefault((core, by), []).append((us, one))
-    ordered = sorted(had.items(), key=lambda item: -sum(us for us, _ in item[1]))
-    for (core, by), spans in ordered[:AWAY_SHOWN]:
-        whole_us = sum(us for us, _ in spans)
-        most_us, when = max(spans, key=lambda each: each[0])
-        share = whole_us / US_PER_S / soak.measured_s if soak.measured_s else None
-        yield [
-            str(core),
-            by,
-            numbers.time_s(whole_us / US_PER_S),
-            numbers.percent(share),
-            numbers.time_s(most_us / US_PER_S),
-            f"{when.at[11:19]} UTC",
-        ]
-
-
-def _taken(interval: SoakInterval) -> Iterator[tuple[int, str, float]]:
-    """Core, who, µs. What the host had is without what programs are known to have had."""
-    known: Counter[int] = Counter()
-    for one in interval.taken:
-        known[one.core] += round(one.us)
-        yield one.core, one.by, one.us
-    for stall in interval.stalls:
-        rest_us = stall.host_us - known[stall.core]
-        if rest_us > 0:
-            yield stall.core, "the host, or nobody known", rest_us
 
 
 def findings(result: Result) -> Iterator[str]:
     """How long which load was carried and what it lost, and the slowest packets of the slower direction."""
     for row in soaks(result):
         soak = row.soak
-        whole = f"of {_long(soak.duration_s)} " if soak.measured_s < soak.duration_s - soak.interval_s else ""
+        whole = f"of {span(soak.duration_s)} " if soak.measured_s < soak.duration_s - soak.interval_s else ""
         short = sent_pps(soak)
         load = load_text(soak).split(" (")[0]
         had = f"{numbers.rate(short)} of the {load} asked for" if short else load
         said = (
             f"{row.setup.title} had {had} for "
-            f"{_long(soak.measured_s)} {whole}at {summary.sizes(row.case.frame)}: {lost_text(soak.lost)} of "
+            f"{span(soak.measured_s)} {whole}at {summary.sizes(row.case.frame)}: {lost_text(soak.lost)} of "
             f"{numbers.count(soak.offered)} packets"
         )
         worst = worst_stream(soak.prefixes[-1]) if soak.prefixes else None
@@ -203,7 +141,7 @@ def findings(result: Result) -> Iterator[str]:
         faults = len(soak.faults)
         if faults:
             yield f"It fails for {faults} reason{'s' if faults > 1 else ''}: {soak.faults[0]}"
-        yield f"Cores were away for {_away(soak)}."
+        yield f"Cores were away for {away_text(soak)}."
 
 
 def _drops(soak: Soak) -> str:
@@ -234,20 +172,22 @@ def _buffers(soak: Soak) -> str:
 
 
 def remarks(row: SoakRow) -> Iterator[str]:
-    """What to know first: faults, gaps, segments that are not whole, limits that are not judged."""
+    """What to know first: faults, what was read late, what nobody knows, gaps, segments that are not whole,
+    limits that are not judged."""
     soak = row.soak
     yield from soak.faults
+    yield from (said for said in (_late(soak), unknown_text(soak)) if said is not None)
     if row.floors:
         limits = "limit on throughput is" if row.floors == 1 else "limits on throughput are"
         yield f"{row.floors} {limits} not judged: a soak keeps one load; `weir run` searches for rates."
     for was, segment in zip(soak.segments, soak.segments[1:], strict=False):
         if was.to_s is not None:
             gap_s = segment.from_s - was.to_s
-            at = _offset(was.to_s)
+            at = since(was.to_s)
             if was.ended == "killed":  # the load may have gone on for a while
-                yield f"Nothing is known of the {_long(gap_s)} before segment {segment.number}, from {at} on."
+                yield f"Nothing is known of the {span(gap_s)} before segment {segment.number}, from {at} on."
             else:
-                yield f"A gap of {_long(gap_s)} without load before segment {segment.number}, at {at}."
+                yield f"A gap of {span(gap_s)} without load before segment {segment.number}, at {at}."
         yield from (f"Segment {segment.number}: {sentence}" for sentence in segment.differs)
     for segment in soak.segments:
         if segment.ended == "killed":
@@ -257,40 +197,6 @@ def remarks(row: SoakRow) -> Iterator[str]:
             )
         elif segment.ended == "open":
             yield "The last segment is open: the soak goes on, or was killed (then: `weir soak --resume`)."
-
-
-def event_text(event: SoakEvent) -> str:
-    """ "15:04:05.678 (+61.2 s) → 12 packets lost during a stall: tester.left tx_queue_full 12"."""
-    head = f"{event.at[11:23]} ({_offset(event.offset_s)})"
-    if event.kind == "stall":
-        by = {"host": "the host", "function": event.area, "tester": event.area, "loop": "the loop"}[
-            event.by or "loop"
-        ]
-        return f"{head} core {event.core} stood still for {numbers.us(event.us)}: {event.taker or by}"
-    if event.out_of_order:
-        arrow = numbers.ARROWS.get(event.direction or "", "")
-        return f"{head} {arrow} {counted(event.packets or 0, 'packet')} came later, out of order"
-    drops = ", ".join(f"{one.place} {one.reason} {one.packets}" for one in event.counters)
-    stalled = " during a stall" if event.during_stall else ""
-    arrow = numbers.ARROWS.get(event.direction or "", "")
-    more = sum(one.packets for one in event.counters) > (event.packets or 0)
-    whose = "in the whole interval " if more else ""
-    found = f"{whose}{drops}" if drops else "no counter of the interval"
-    return f"{head} {arrow} {event.packets} packets lost{stalled}: {found}"
-
-
-def notable(soak: Soak, most: int = EVENTS_SHOWN) -> list[SoakEvent]:
-    """Losses first, then the longest stalls; in order of time."""
-    events = [event for one in soak.intervals for event in one.events]
-    events.sort(
-        key=lambda event: (
-            event.kind != "loss",
-            event.out_of_order,
-            -(event.packets or 0),
-            -(event.us or 0.0),
-        )
-    )
-    return sorted(events[:most], key=lambda event: event.offset_s)
 
 
 def prefix_cells(prefix: SoakPrefix) -> list[str]:
@@ -323,7 +229,7 @@ def step_lines(soak: Soak) -> Iterator[list[str]]:
         yield [
             f"{number}: {step.load}",
             numbers.mpps(step.load_pps) if step.load_pps else "0",
-            _long(step.seconds),
+            span(step.seconds),
             numbers.count(offered),
             numbers.count(lost),
             numbers.share(lost / offered) if offered else "",
@@ -375,13 +281,18 @@ def _figure(value: float, *, sign: bool = False) -> str:
     return f"{value:+,.{digits}f}" if sign else f"{value:,.{digits}f}"
 
 
-def _offset(seconds: float) -> str:
-    return f"+{seconds:.1f} s" if seconds < 600 else f"+{_long(seconds)}"
+LATE_SHARE = 0.6
+"""Of an interval, by which one is longer than the rest of a soak that does not divide makes its last one."""
 
 
-def _long(seconds: float) -> str:
-    if seconds < 120:
-        return f"{seconds:.1f} s"
-    hours, rest = divmod(round(seconds), 3600)
-    minutes, seconds_left = divmod(rest, 60)
-    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {seconds_left:02} s"
+def _late(soak: Soak) -> str | None:
+    """That intervals are longer than asked for."""
+    seconds = [one.to_s - one.from_s for one in soak.intervals]
+    late = [one for one in seconds if one > (1 + LATE_SHARE) * soak.interval_s]
+    if not late:
+        return None
+    of = f"{len(late)} of {counted(len(seconds), 'interval')} lasted"
+    return (
+        f"{of} longer than the {soak.interval_s:g} s asked for, up to {span(max(late))}: the machine was too "
+        "busy to read counters when they were due. What is plotted is a second's, or a share."
+    )

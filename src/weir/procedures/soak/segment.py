@@ -13,6 +13,7 @@ from typing import Protocol
 from weir.base.error import ChainError
 from weir.base.si import MS_PER_S, NS_PER_S
 from weir.fabric import stop_signals
+from weir.fabric.outside.taken import TakenWatch
 from weir.fabric.process_figures import process_figures
 from weir.lab import Lab
 from weir.measure.accounting import Counts, counted
@@ -28,7 +29,7 @@ from weir.procedures.soak.recorder import Recorder, buffers_lost
 from weir.procedures.soak.schedule import shares
 from weir.procedures.stored_result import Progress
 from weir.protocol import DataPlaneClient, DataPlaneError
-from weir.protocol.tester import LookingTester
+from weir.protocol.looking_tester import LookingTester
 from weir.protocol.traffic import DelayWanted, Shape
 from weir.results.fingerprint import differences
 from weir.results.result import Case, Result
@@ -82,8 +83,8 @@ class SoakRun:
         self._progress = progress
 
     def segment(self, on: RunningChain, warmed: int) -> bool:
-        """Load for what is left of the duration. True: Ctrl-C ended it. Everything known is in the store.
-        `warmed`: packets of each stream that were sent before."""
+        """Load for what is left of the duration. True: Ctrl-C ended it; once all was sent it comes too late.
+        Everything known is in the store. `warmed`: packets of each stream that were sent before."""
         with stop_signals.held():
             interrupted = self._segment(on, warmed)
             if interrupted:
@@ -113,7 +114,12 @@ class SoakRun:
             self._soak.intervals.clear()  # 16 h have thousands: they are read again when all are there
             self._progress.soak(self._soak, interval)
 
-        tester = LookingTester(on.client, self._soak.interval_s, look, _waiting(on.client))
+        def all_sent() -> None:
+            stop_signals.finish()  # what is left to do says what came of it, and takes the chain down
+            self._progress.say("all was sent: counting the last packets, then taking the chain down")
+
+        waiting = _waiting(on.client, on.cores)
+        tester = LookingTester(on.client, self._soak.interval_s, look, waiting, all_sent)
         runner = TrialRunner(
             tester,
             on.counters,
@@ -213,7 +219,7 @@ class _Looks:
         client = self._on.client
         traffic = client.traffic_interval()
         wall_s = self.clock.now()
-        taken = self._on.cores.end()
+        taken, unrecorded = self._on.cores.end(), self._on.cores.unrecorded
         self._on.cores.begin()
         ids = [stream.id for stream in traffic.streams]
         ledger = client.ledger()
@@ -229,6 +235,7 @@ class _Looks:
             tables=list(self._tables()),
             look_ms=round((time.monotonic() - began) * MS_PER_S, 3),
             taken=taken,
+            unrecorded=unrecorded,
         )
 
     def _processes(self) -> list[ProcessFigures]:
@@ -252,13 +259,19 @@ class _Looks:
                     yield TableFigure(place=f"{place}/{nf}", name=name, value=value)
 
 
-def _waiting(client: DataPlaneClient) -> Callable[[float], bool]:
+def _waiting(client: DataPlaneClient, cores: TakenWatch) -> Callable[[float], bool]:
+    """What the kernel tells of `cores` meanwhile is taken from it before it has no more room for it."""
+
     def wait(seconds: float) -> bool:
-        try:
-            with stop_signals.allowed():
-                client.wait(seconds)
-        except KeyboardInterrupt:
-            return True
+        deadline_s = time.monotonic() + seconds
+        more = True
+        while more:
+            try:
+                with stop_signals.allowed():
+                    more = client.wait(deadline_s - time.monotonic(), cores.filling())
+            except KeyboardInterrupt:
+                return True
+            cores.drain()
         return False
 
     return wait

@@ -25,7 +25,7 @@ def findings(result: Result) -> Iterator[str]:
     if not chains and not summary.compares(result):
         ends = [known[0], *([known[-1]] if known[1:] else [])]
         said = " and ".join(f"{_rate(row)} at {summary.sizes(row.case.frame)}" for row in ends)
-        yield f"{known[0].setup.name} {known[0].setup.chain} carries {said} {_goal(known[0])}."
+        yield f"{known[0].setup.title} carries {said} {_goal(known[0])}."
         return
     cases: dict[tuple[str, str], list[summary.Row]] = {}
     for row in known:

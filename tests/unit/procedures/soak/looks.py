@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from weir.fabric.outside.taken import Unrecorded
 from weir.measure.tester import Stream
 from weir.procedures.soak.intervals import Snapshot
 from weir.procedures.soak.recorder import Recorder
@@ -78,6 +79,7 @@ class Run:
         dropped: int = 0,
         reordered: int = 0,
         taken: Sequence[TakenSpan] = (),
+        unrecorded: Sequence[Unrecorded] = (),
     ) -> None:
         """Ten seconds with 1000 packets a stream; `losses` of stream 0 as (seconds of the run, packets)."""
         self.at_s += 10
@@ -87,7 +89,9 @@ class Run:
         self.reordered += reordered
         low = float(int(delay_us)) * 1e3
         self.delay_ns[low] = self.delay_ns.get(low, 0) + 1000 - lost
-        self.recorder.add(replace(self._look(delay_us, losses, gaps, under_way), taken=taken))
+        self.recorder.add(
+            replace(self._look(delay_us, losses, gaps, under_way), taken=taken, unrecorded=unrecorded)
+        )
 
     def _look(
         self, delay_us: float, losses: Sequence[tuple[float, int]], gaps: Sequence[Gap], under_way: int

@@ -8,7 +8,8 @@ import pytest
 from weir.lab.sla import DelayLimits, Sla
 from weir.procedures.soak.drift import fitted
 from weir.procedures.soak.recorder import Recorder
-from weir.procedures.soak.section_rows import drift_cells, event_text, facts
+from weir.procedures.soak.section_events import event_text
+from weir.procedures.soak.section_rows import drift_cells, facts
 from weir.protocol.traffic_results import Gap
 from weir.results.soak import PoolFigures, SoakInterval
 from weir.results.trial import Drop

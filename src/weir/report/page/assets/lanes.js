@@ -32,9 +32,11 @@ function trialLanes(result) {
   return lanes;
 }
 
-// Of a soak: how much of each interval. What the host had is without what programs are known to have had.
+// Of a soak: how much of each interval. What the host had is without what programs are known to have had, and
+// without time of which nobody knows: of a core that no loop polls that is all that was not recorded.
 function soakLanes(soak) {
   const lanes = { end: 0, bands: [], spans: [], cores: new Set() };
+  const polled = new Set(soak.intervals.flatMap((one) => one.stalls.map((stall) => stall.core)));
   for (const one of soak.intervals) {
     const [from, to] = [one.from_s / 60, one.to_s / 60];
     const add = (core, by, us) => {
@@ -44,8 +46,12 @@ function soakLanes(soak) {
     one.taken.forEach((taken) => add(taken.core, laneWho(taken.by), taken.us));
     for (const stall of one.stalls) {
       const known = one.taken.filter((taken) => taken.core === stall.core).reduce((sum, taken) => sum + taken.us, 0);
-      add(stall.core, 'the host', stall.host_us - known);
+      const unknown = one.unrecorded.find((lacks) => lacks.core === stall.core);
+      const unrecorded = Math.min(stall.host_us - known, unknown ? unknown.us : 0);
+      add(stall.core, 'not recorded', unrecorded);
+      add(stall.core, 'the host', stall.host_us - known - Math.max(0, unrecorded));
     }
+    one.unrecorded.filter(({ core }) => !polled.has(core)).forEach(({ core, us }) => add(core, 'not recorded', us));
     lanes.end = to;
   }
   return lanes;

@@ -45,11 +45,11 @@ function soakPlots(parent, keys, soak, rate) {
   const shown = [
     ['Rate', rate, false, [['offered', of((one) => rateOf(one, (s) => s.offered))],
       ['delivered', of((one) => rateOf(one, (s) => s.delivered))]]],
-    ['Loss', 'packets an interval', false, [['lost', of((one) => sum(one.streams, (s) => Math.max(0, s.lost)))]]],
+    ['Loss', 'packets a second', false, [['lost', of((one) => sum(one.streams, (s) => Math.max(0, s.lost)) / seconds(one))]]],
     ['Delay, slower direction', 'µs', true, [['P50', of(worst('p50_us'))], ['P99', of(worst('p99_us'))],
       ['P99.9', of(worst('p999_us'))], ['max', of(worst('max_us'))], ['jitter max', of(jitter)]]],
-    ['Stalls', 'ms an interval', false, [['all', of((one) => sum(one.stalls, (s) => s.total_us) / 1e3)],
-      ['host', of((one) => sum(one.stalls, (s) => s.host_us) / 1e3)]]],
+    ['Stalls of all cores', 'ms a second', false, [['all', of((one) => sum(one.stalls, (s) => s.total_us) / 1e3 / seconds(one))],
+      ['host', of((one) => sum(one.stalls, (s) => s.host_us) / 1e3 / seconds(one))]]],
     ['Resident memory', 'MiB', false, names.map((name) => [name, of(process(name, (p) => p.rss_kib / 1024))])],
     ['Buffers in use', 'thousands', false, [['all pools', of((one) => sum(one.pools, (p) => p.size - p.free) / 1e3)]]],
   ];
