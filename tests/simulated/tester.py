@@ -19,6 +19,7 @@ from weir.protocol.ledger import AreaLedger, Ledger, PathLedger, PortLedger, Sta
 from weir.protocol.traffic import DelayWanted, FrameSize, Shape, StreamConfig, Template, TrafficConfigure
 from weir.protocol.traffic_results import (
     DelayHistogram,
+    Learned,
     ReceiverResult,
     StreamResult,
     TrafficResult,
@@ -92,8 +93,9 @@ class SimulatedDut:
     def announce(self, count: int) -> None:
         """Needs no teaching."""
 
-    def learn(self, config: TrafficConfigure, most_pps: float = math.inf) -> None:
+    def learn(self, config: TrafficConfigure, most_pps: float = math.inf) -> Learned | None:
         """No stream answers another one."""
+        return None
 
     def delays(self, stream: int) -> DelayHistogram:
         """The last trial's; all streams pass the same device."""

@@ -37,7 +37,8 @@ def plain(trend: Trend) -> str:
 def _without(trend: Trend) -> str:
     if not trend.without_figures:
         return ""
-    return f" {counted(trend.without_figures, 'run')} besides found none: irregular, or out of time."
+    runs = counted(trend.without_figures, "run")
+    return f" Of {runs} besides there is none: of another kind, irregular, or out of time."
 
 
 def _lab_change(one: LabChange) -> str:

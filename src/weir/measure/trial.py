@@ -126,6 +126,11 @@ class TrialRunner:
         self._share = 1.0  # of their time that counted in the last trials
         self._ledger = Ledger(tsc=0, tsc_hz=1)  # the last one read
 
+    def learn(self, load_pps: float) -> None:
+        """Sends each flow that answers need to be known of, if it is time: what the next trial at that load
+        would do, and what of it is lost is in no trial. 0: as fast as the tester can."""
+        self._answers.learn(load_pps or math.inf)
+
     def run(
         self,
         purpose: Purpose,
@@ -144,7 +149,7 @@ class TrialRunner:
             shape = shape or Shape()
         ledgered = purpose in self._ledgered
         if delay is None or not delay.first_packets:  # which nothing may come before
-            self._answers.learn(load_pps or math.inf)
+            self.learn(load_pps)
         before = self._seen()
         began = self._ledger
         if ledgered:

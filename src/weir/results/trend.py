@@ -104,7 +104,7 @@ class Trend(Document):
     runs: int
     """That found one of the figures."""
     without_figures: int = 0
-    """Other finished ones: irregular, or out of time, in all that they measured."""
+    """Other finished ones: of a kind without figures, as soaks, or irregular or out of time in all."""
     smallest: float
     """Steps below that share do not matter to whoever asked."""
     lab_changes: list[LabChange] = []

@@ -253,7 +253,10 @@ def test_a_level_of_bounds_alone_says_that_it_is_one(tmp_path: Path) -> None:
     with Store(tmp_path / "results.db") as store, store.session(writing=True) as session:
         add_run(session, one, [])
     text = said("switching", store=str(tmp_path / "results.db"))
-    assert "changed otherwise. 1 run besides found none: irregular, or out of time.\n" in text
+    assert (
+        "changed otherwise. Of 1 run besides there is none: of another kind, irregular, or out of time.\n"
+        in text
+    )
 
 
 def test_no_more_runs_are_looked_at_than_asked_for(store: str) -> None:

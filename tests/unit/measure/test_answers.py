@@ -7,9 +7,13 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
+from tests.simulated.tester import SimulatedDut
 from weir.measure.tester import MAPPED_S, Answers, Traffic
 from weir.protocol.traffic import FlowConfig, FrameSize, StreamConfig, Template, TrafficConfigure
 from weir.protocol.traffic_results import LatencySummary, Learned, StreamResult, TrafficResult
+
+from .rig import STEADY
+from .rig import Rig as Rigged
 
 if TYPE_CHECKING:
     from weir.measure.tester import Tester
@@ -110,3 +114,24 @@ def test_where_nothing_is_translated_it_is_asked_once() -> None:
 
 def test_where_nothing_arrives_it_is_asked_again_later() -> None:
     assert Rig(arrived=0, translated=0).learned_after(0, 1000, 1000) == 3
+
+
+class Learning(SimulatedDut):
+    """Translates, and notes when it is asked."""
+
+    learned = 0
+
+    def learn(self, config: TrafficConfigure, most_pps: float = math.inf) -> Learned:
+        assert (len(config.streams), most_pps) == (2, 400)
+        self.learned += 1
+        return Learned(flows=FLOWS, arrived=FLOWS, translated=FLOWS)
+
+
+def test_what_was_learned_before_a_trial_is_not_learned_in_it() -> None:
+    """Whoever counts from before a trial on counts no flows that were learned in between."""
+    dut = Learning(STEADY)
+    runner = Rigged(dut).runner()
+    runner.learn(400)
+    assert (dut.learned, dut.asked) == (1, [])
+    runner.run("soak", 400, 0.1)
+    assert (dut.learned, len(dut.asked)) == (1, 1)

@@ -130,6 +130,7 @@ class SoakRun:
         )
         shape = Shape(then=shares(self._soak, self._soak.measured_s, left_s))
         wanted = DelayWanted(settle_ns=round(min(self._soak.settle_s, left_s / 2) * NS_PER_S), variation=True)
+        runner.learn(self._soak.load_pps)  # before anything is counted
         pools = looks.pools()
         self._begin(recorder, on, looks, pools)
         on.cores.begin()
