@@ -95,6 +95,7 @@ class SimulatedDut:
 
     def learn(self, config: TrafficConfigure, most_pps: float = math.inf) -> Learned | None:
         """No stream answers another one."""
+        del config, most_pps
         return None
 
     def delays(self, stream: int) -> DelayHistogram:
