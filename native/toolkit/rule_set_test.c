@@ -13,6 +13,7 @@
 #include <rte_common.h>
 
 #include "rule_set.h"
+#include "testing/file.h"
 
 static struct weir_rule_set *
 parsed(const char *text)
@@ -227,13 +228,13 @@ an_error_names_file_and_line_and_what_was_expected(void **state)
 static void
 a_file_is_read_whole(void **state)
 {
-	char path[] = "/tmp/weir-rules-XXXXXX";
-	int descriptor = mkstemp(path);
-	FILE *file = fdopen(descriptor, "w");
+	const char *path = weir_test_path();
+	FILE *file = fopen(path, "w");
 	struct weir_rule_set *set;
 	struct weir_error error;
 
 	(void)state;
+	assert_non_null(file);
 	for (unsigned int i = 0; i < 40000; i++)
 		fprintf(file, "permit tcp 10.%u.%u.0/24 any any 80\n", i / 256, i % 256);
 	fclose(file);
@@ -260,12 +261,11 @@ a_file_that_is_not_there_is_named(void **state)
 static void
 a_pipe_is_refused_and_nobody_waited_for(void **state)
 {
-	char path[] = "/tmp/weir-pipe-XXXXXX";
-	char expected[sizeof(path) + 32];
+	const char *path = weir_test_path();
+	char expected[64];
 	struct weir_error error;
 
 	(void)state;
-	close(mkstemp(path));
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(mkfifo(path, 0600), 0);
 	alarm(10);

@@ -190,7 +190,7 @@ def _file(command: str, key: str, text: str) -> str:
 
     try:
         path = Path(text).resolve()
-        why = no_file(path) and no_file(Path(text).absolute())
+        why = no_file(path) and no_file(Path(text).absolute())  # a pipe has no path: said of its name
     except OSError as error:
         why = error.strerror or str(error)
     except RuntimeError:  # of Path.resolve, until Python 3.13

@@ -132,7 +132,7 @@ def doubts(result: Result) -> list[Doubt]:
 def _out_of_order(case: Case) -> tuple[str, str] | None:
     """Which share, in words and in few, of the valid trials, or of all where none is: nobody who takes a core
     changes the order. None where it is not worth a word."""
-    every = list(summary.measured(case))
+    every = summary.measured(case)
     valid = [trial for trial in every if trial.valid]
     trials = valid or every
     delivered = sum(trial.delivered for trial in trials)

@@ -118,7 +118,6 @@ class TakenWatch:
         limited = [tid for tid in loops if self._is_limited(tid)]
         found: list[Taken] = []
         self.unrecorded = []
-        whose_it_was: dict[int, tuple[str, bool]] = {}  # a soak has a hundred thousand times of a few
         ended_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
         for core in self._cores:
             switches, told_to_ns = core.end()
@@ -126,7 +125,7 @@ class TakenWatch:
             if told_to_ns is not None:  # what comes then is not known: nobody's time is believed
                 to_ns = told_to_ns
                 self.unrecorded.append(Unrecorded(core.core, max(self._began_ns, to_ns), ended_ns))
-            whose_it_was.clear()  # what takes part on one core need not on another
+            whose_it_was: dict[int, tuple[str, bool]] = {}  # a soak has a hundred thousand times of a few
             for from_ns, until_ns, tid in self._spans(core.core, held_back(switches, limited), to_ns):
                 if tid == _NOBODY or tid in loops:
                     continue
