@@ -266,7 +266,7 @@ a_pipe_is_refused_and_nobody_waited_for(void **state)
 	struct weir_error error;
 
 	(void)state;
-	assert_int_equal(unlink(path), 0);
+	unlink(path); /* another test has it, if it ran */
 	assert_int_equal(mkfifo(path, 0600), 0);
 	alarm(10);
 	assert_null(weir_rule_set_load(path, false, "rules", &error));
