@@ -227,7 +227,7 @@ def _cell(row: summary.Row) -> str:
     found = row.throughput
     if found.load_pps is None:
         return f"*irregular* {row.flags}"
-    said = ("≥ " if found.tester_bound else "") + rates.mpps(found, " to ")
+    said = ("≥ " if found.at_least else "") + rates.mpps(found, " to ")
     distance = rates.farthest(found)
     if distance is not None:
         said += f" {numbers.around(distance)}"

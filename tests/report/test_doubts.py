@@ -290,8 +290,17 @@ def test_a_table_has_a_line_below_it_for_each_kind_with_the_number_of_cases() ->
     ]
 
 
+def test_a_rate_that_is_all_the_lab_allows_is_counted_below_its_table() -> None:
+    made = disturbed()
+    made.setups[1].cases[0].throughput[0].lab_bound = True
+    said = (
+        "most that the lab allows, 1 case: all of `measure.max_load_pps` was carried; the system may do more"
+    )
+    assert ("M", said) in legend.counted(made)
+
+
 def test_every_kind_of_doubt_is_counted() -> None:
-    assert set(get_args(doubts.Kind)) | {"T"} == set(legend.COUNTED)
+    assert set(get_args(doubts.Kind)) | {"T", "M"} == set(legend.COUNTED)
     made = carrying(1.0)
     case = made.setups[0].cases[0]
     case.throughput = [found(1e6).model_copy(update={"searches": 2, "repeats": 1})]

@@ -170,6 +170,7 @@ def test_the_next_step_of_each_doubt() -> None:
 
     assert "`weir explain RUN`" in step()
     assert "more cores where it was the limit (T)" in step(tester_bound=True)
+    assert "raise `measure.max_load_pps`" in step(lab_bound=True)
     assert "unsteady (U)" in step(unsteady=True)
     assert "`time_limit_s`" in step(out_of_time=True)
     assert "`weir doctor`" in step(left_out_share=0.9, out_of_time=True)

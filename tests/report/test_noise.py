@@ -223,7 +223,7 @@ def test_the_legend_says_exactly_what_counted() -> None:
     assert "the median of 2 rounds or more" in words
     assert "with one search each" in words
     assert "the median of the pairs measured in the same round and state of the machine" in words
-    assert "≥ and ≤: the tester was the limit" in words
+    assert "≥ and ≤: the tester, or what the lab lets be sent, was the limit" in words
     assert (
         "A dash for a ratio: there is none, since one of the two searches ran out of time; or the two"
         in words

@@ -106,10 +106,12 @@ def test_without_rounds_it_is_of_the_medians_as_far_apart_as_the_repeats_allow()
         (True, True, NoRatio.BOTH_BOUND),
     ],
 )
-def test_of_a_tester_bound_rate_it_is_a_bound_and_of_two_there_is_none(
+def test_of_a_rate_that_the_tester_or_the_lab_bounds_it_is_a_bound_and_of_two_there_is_none(
     *, numerator: bool, denominator: bool, expected: Ratio | NoRatio
 ) -> None:
-    assert compared(found(4e6, tester_bound=numerator), found(2e6, tester_bound=denominator)) == expected
+    for by in ("tester_bound", "lab_bound"):
+        one, other = (found(pps, **{by: bound}) for pps, bound in ((4e6, numerator), (2e6, denominator)))  # type: ignore[arg-type]
+        assert compared(one, other) == expected
 
 
 def test_of_an_irregular_or_missing_side_there_is_none() -> None:
@@ -143,6 +145,7 @@ def test_signs_and_intervals_are_written() -> None:
     [
         ({}, ""),
         ({"tester_bound": True}, "T"),
+        ({"lab_bound": True}, "M"),
         ({"out_of_time": True}, "L"),
         ({"slower_times": 1.4}, "S"),
         ({"farther_times": 4.6}, "S"),
@@ -177,7 +180,7 @@ def test_a_worse_state_says_how_much() -> None:
 
 def test_flags_that_occur_are_explained_and_no_others() -> None:
     assert [*legend.flags_used(disturbed())] == ["T", "L", "S", "D"]
-    assert set("TLSDRUIX") == FLAGS.keys()
+    assert set("TMLSDRUIX") == FLAGS.keys()
 
 
 def test_an_older_result_with_labelled_stalls_is_read_and_says_what_they_mean() -> None:

@@ -134,8 +134,8 @@ def _hindrance(before: Samples, after: Samples) -> str | None:
             return f"{when}: {side.why}"
         if min(side.values) <= 0:
             return f"{when}: a value of 0"
-    if before.tester_bound and after.tester_bound:
-        return "the tester was the limit both times"
+    if before.at_least and after.at_least:
+        return f"{_limit(before, after)} was the limit both times"
     if before.worse_state != after.worse_state:
         return f"{'after' if after.worse_state else 'before'}: only measured in a worse state of the machine"
     if before.load_pps and after.load_pps and abs(after.load_pps / before.load_pps - 1) > SAME_LOAD:
@@ -143,11 +143,17 @@ def _hindrance(before: Samples, after: Samples) -> str | None:
     return None
 
 
+def _limit(before: Samples, after: Samples) -> str:
+    lab = "`measure.max_load_pps`"
+    limits = [lab if one.lab_bound else "the tester" for one in (before, after)]
+    return " or ".join(dict.fromkeys(limits))
+
+
 def _change(pair: _Pair, found: Difference | None, p_value: float | None, smallest: float) -> Change:
     chain, way, frame, what = pair.key
     change = math.expm1(pair.shift)
     interval = (math.expm1(found.low), math.expm1(found.high)) if found is not None else None
-    bound: Bound = ">=" if pair.after.tester_bound else "<=" if pair.before.tester_bound else "="
+    bound: Bound = ">=" if pair.after.at_least else "<=" if pair.before.at_least else "="
     why = None
     if interval is None:
         why = "one sample on each side: nothing says how much they vary; more rounds, repeats or runs do"
@@ -167,8 +173,8 @@ def _change(pair: _Pair, found: Difference | None, p_value: float | None, smalle
         low=interval[0] if interval else None,
         high=interval[1] if interval else None,
         bound=bound,
-        at_least_before=pair.before.tester_bound,
-        at_least_after=pair.after.tester_bound,
+        at_least_before=pair.before.at_least,
+        at_least_after=pair.after.at_least,
         samples_before=pair.samples[0],
         samples_after=pair.samples[1],
         p_value=p_value,
@@ -211,8 +217,8 @@ def _uncompared(key: Key, before: Samples | None, after: Samples | None) -> Chan
         unit=either.unit,
         before=before.middle if before else None,
         after=after.middle if after else None,
-        at_least_before=before is not None and before.tester_bound,
-        at_least_after=after is not None and after.tester_bound,
+        at_least_before=before is not None and before.at_least,
+        at_least_after=after is not None and after.at_least,
         samples_before=len(before.values) if before else 0,
         samples_after=len(after.values) if after else 0,
         outcome="not compared",

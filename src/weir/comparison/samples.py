@@ -29,12 +29,18 @@ class Samples:
     resolution: float = 0.0
     """How exactly each is known, as a share of it."""
     tester_bound: bool = False
+    lab_bound: bool = False
     worse_state: bool = False
     """All that there is was measured in a worse state of the machine."""
     load_pps: float | None = None
     """Of a delay, or what was carried: at which rate."""
     why: str | None = None
     """Why there is none; of connections also what to bear in mind of what there is."""
+
+    @property
+    def at_least(self) -> bool:
+        """Whether it may be more: nothing above it was tried."""
+        return self.tester_bound or self.lab_bound
 
     @property
     def middle(self) -> float | None:
@@ -60,6 +66,7 @@ def _together(of: Sequence[Samples]) -> Samples:
         best[0],
         values=tuple(one.middle for one in best if one.middle is not None),
         tester_bound=any(one.tester_bound for one in best),
+        lab_bound=any(one.lab_bound for one in best),
         load_pps=statistics.median(loads) if loads else None,
     )
 
@@ -83,4 +90,5 @@ def _samples(of: Figure, spec: Mapping[str, Any]) -> Samples:
         return Samples(of.unit, why=of.why or ("no valid trial" if at_load else "irregular"))
     exact = exactness(of.unit, of.what, statistics.median(of.samples), spec)
     why = of.why if of.unit not in ("pps", "us") else None
-    return Samples(of.unit, of.samples, exact, of.tester_bound, of.worse_state, of.load_pps, why)
+    bounds = of.tester_bound, of.lab_bound
+    return Samples(of.unit, of.samples, exact, *bounds, of.worse_state, of.load_pps, why)

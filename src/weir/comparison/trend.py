@@ -35,7 +35,7 @@ class Point(Protocol):
     @property
     def comparable(self) -> bool: ...
     @property
-    def tester_bound(self) -> bool: ...
+    def at_least(self) -> bool: ...
     @property
     def spec_sha256(self) -> str: ...
 
@@ -83,9 +83,9 @@ def series(bare: Series, points: Sequence[Point], smallest: float, specs: Specs)
     """`bare`, which says of what it is, with what its points say; oldest first, one at least."""
     usable = [point for point in points if point.comparable]
     bare.runs, bare.left_out = len(points), len(points) - len(usable)
-    refuted = points[-1].tester_bound and bool(usable) and points[-1].value > usable[-1].value
+    refuted = points[-1].at_least and bool(usable) and points[-1].value > usable[-1].value
     bare.latest, bare.level = points[-1].value, (usable or points)[-1].value
-    bare.latest_bound, bare.latest_left_out = points[-1].tester_bound, not points[-1].comparable
+    bare.latest_bound, bare.latest_left_out = points[-1].at_least, not points[-1].comparable
     if len(usable) < 2 * LASTS:
         # Too few to be a level: at least so much says more than what it is beyond.
         bare.level = bare.latest if refuted else bare.level

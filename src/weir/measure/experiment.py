@@ -131,7 +131,7 @@ class SearchedCase(OneCase):
                 found,
                 self.traffic.mean_frame_bytes,
                 ceiling=self.ceiling,
-                capped=limits_pps[1] == self._measure.allowed_pps,
+                highest_by="lab" if limits_pps[1] == self._measure.allowed_pps else "tester",
                 shares_cores=self.chain.tester.shares_cores,
             )
             self.throughput.append(self._confirmed(self._with_places(result)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Literal, Protocol, TypeVar
 
 from weir.lab.frames import BITS_PER_BYTE, l1_bps
 from weir.lab.measure import Goal, Measure
@@ -39,6 +39,8 @@ def too_much_pps(tried_pps: Sequence[float | None]) -> float | None:
 
 
 AnswerT = TypeVar("AnswerT", bound=Answer)
+Highest = Literal["tester", "lab", "medium"]
+"""Who says what the highest load of a search is."""
 SearchOnce = Callable[[tuple[float, float], int], "list[GoalResult]"]
 
 
@@ -79,13 +81,13 @@ def throughput(
     mean_frame_bytes: float,
     *,
     ceiling: Ceiling | None,
-    capped: bool,
+    highest_by: Highest,
     shares_cores: bool = False,
 ) -> Throughput:
     """The repeats of one goal as one result; irregular unless more than half of those that say something
     found a rate.
 
-    `capped`: the lab limits the highest load, so that carrying it says nothing of the tester. `shares_cores`:
+    `highest_by`: carrying the highest load says nothing of the tester unless that is its own. `shares_cores`:
     the system under test works on the tester's cores, so what keeps the tester from sending as much as it can
     alone is that.
     """
@@ -111,7 +113,8 @@ def throughput(
     load_pps = statistics.median(loads)
     uppers = [one.upper_pps for one in good if one.upper_pps is not None]
     # Where nothing was too much for it, nobody knows how much more it carries.
-    open_above = not capped and any(one.upper_pps is None for one in good)
+    carried_all = any(one.upper_pps is None for one in good)
+    open_above = carried_all and highest_by == "tester"
     bound = open_above or any(one.tester_limited for one in good)
     if ceiling is not None:
         bound = ceiling.near(load_pps) or open_above or (bound and not shares_cores)
@@ -130,6 +133,7 @@ def throughput(
         l2_bps=load_pps * mean_frame_bytes * BITS_PER_BYTE,
         l1_bps=l1_bps(load_pps, mean_frame_bytes),
         tester_bound=bound,
+        lab_bound=carried_all and highest_by == "lab",
         out_of_time=2 * sum(one.out_of_time for one in good) >= len(good),
         slower_times=_slower(good),
         distances_cycles=_nearest(good),

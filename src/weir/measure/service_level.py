@@ -127,6 +127,10 @@ def _floor(goal: str, least_pps: float, throughput: Sequence[Throughput]) -> Ver
         found = None
         share = f"{of_goal.left_out_share:.0%}"
         why = f"{goal}: {share} of the time of the trials that bound it was left out: others had a core."
+    elif of_goal is not None and found is not None and found < least_pps and of_goal.at_least:
+        limit = "`measure.max_load_pps` allows no more" if of_goal.lab_bound else "the tester was the limit"
+        why = f"{goal}: all of {found:,.0f} pps was carried, and no more was tried: {limit}."
+        found = None
     return Verdict(
         criterion=f"{goal} at least",
         limit=least_pps,

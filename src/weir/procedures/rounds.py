@@ -222,6 +222,7 @@ def _found(rounds: Sequence[tuple[int, Throughput]]) -> Throughput:
             "repeats": sum(one.repeats for one in best),
             "searches": searches,
             "tester_bound": any(one.tester_bound for one in best),
+            "lab_bound": any(one.lab_bound for one in best),
             "out_of_time": 2 * sum(one.out_of_time for one in best) >= len(best),
             "slower_times": min(one.slower_times or 1.0 for one in best) if _all_slower(best) else None,
             "unsteady": 2 * sum(one.unsteady for one in best) >= len(best),
@@ -238,6 +239,7 @@ def _rate(number: int, found: Throughput) -> RoundRate:
         slower_times=found.slower_times,
         farther_times=found.farther_times,
         tester_bound=found.tester_bound,
+        lab_bound=found.lab_bound,
     )
 
 

@@ -15,8 +15,9 @@ from weir.results.rounds import given_up
 from weir.results.slices import DISTURBED_SHARE
 from weir.results.trial import left_out_s, left_out_share
 
-COUNTED: dict[doubts.Kind | Literal["T"], tuple[str, str]] = {
+COUNTED: dict[doubts.Kind | Literal["T", "M"], tuple[str, str]] = {
     "T": ("tester-bound", "the system may do more"),
+    "M": ("most that the lab allows", "all of `measure.max_load_pps` was carried; the system may do more"),
     "L": ("out of time", "the answer is the interval"),
     "S": ("slower state", ""),
     "D": ("disturbed", "more than half of the time of the trials that bound it was left out"),
@@ -135,7 +136,10 @@ def _ratios(result: Result) -> Iterator[str]:
     yield f"ratio: to {result.baseline} with the same chain, frame and goal: {of}."
     bounds = {row.ratio.bound for row in summary.rows(result) if row.ratio is not None}
     if bounds - {"="}:
-        yield "≥ and ≤: the tester was the limit of one of the two; the ratio may be more, or less."
+        yield (
+            "≥ and ≤: the tester, or what the lab lets be sent, was the limit of one of the two; the ratio "
+            "may be more, or less."
+        )
     if any(row.ratio is not None and row.ratio.slower for row in summary.rows(result)):
         yield (
             "S behind a ratio: of rounds in a slower state than the rates beside it, since in no other were "
@@ -158,10 +162,13 @@ def directions(result: Result) -> str:
 
 def counted(result: Result) -> list[tuple[str, str]]:
     """A letter and one sentence for each kind: of how many cases, and what it says of them."""
-    where: dict[doubts.Kind | Literal["T"], dict[str, str]] = {kind: {} for kind in COUNTED}
+    where: dict[doubts.Kind | Literal["T", "M"], dict[str, str]] = {kind: {} for kind in COUNTED}
     for row in summary.rows(result):
+        place = doubts.place(row.setup.name, row.setup.chain, row.case)
         if row.throughput.tester_bound:
-            where["T"][doubts.place(row.setup.name, row.setup.chain, row.case)] = ""
+            where["T"][place] = ""
+        if row.throughput.lab_bound:
+            where["M"][place] = ""
     for doubt in doubts.doubts(result):
         where[doubt.kind].setdefault(doubt.place, doubt.short)
     lines: list[tuple[str, str]] = []

@@ -22,6 +22,8 @@ from weir.results.result import RoundRate, Throughput
 
 FLAGS = {
     "T": "tester-bound: within 10 % of what the tester itself can do; the system under test may do more",
+    "M": "most that the lab allows: all of `measure.max_load_pps` was carried; the system under test may do "
+    "more",
     "L": "out of time: the search's time limit came first; the answer is the interval that is shown",
     "S": "slower state: only measured while cores were slower, or slower to pass data to each other, than "
     "at their best on this machine, in this run or in earlier ones; how much is said under Read with care",
@@ -69,8 +71,8 @@ def mpps(found: Throughput | None, between: str = "–", unit: RateUnit = MPPS) 
 
 
 def bounded_mpps(found: Throughput | None, between: str = "–", unit: RateUnit = MPPS) -> str:
-    """Likewise with its sign where the tester bounds it: "≥2.113"."""
-    bound = found is not None and found.tester_bound and interval_pps(found) is None and found.load_pps
+    """Likewise with its sign where the tester or the lab bounds it: "≥2.113"."""
+    bound = found is not None and found.at_least and interval_pps(found) is None and found.load_pps
     return (SIGNS[">="] if bound else "") + mpps(found, between, unit)
 
 
@@ -129,6 +131,7 @@ def flags(found: Throughput) -> str:
     """Letters of `FLAGS` that apply, in that order. X is of a case, not of a rate."""
     marks = {
         "T": found.tester_bound,
+        "M": found.lab_bound,
         "L": found.out_of_time,
         "S": found.worse_state,
         "D": found.beside_others,
@@ -164,7 +167,7 @@ class NoRatio(StrEnum):
 
     NO_RATE = "one of the two rates is missing"
     OUT_OF_TIME = "one of the two searches ran out of time"
-    BOTH_BOUND = "both rates are tester-bound"
+    BOTH_BOUND = "both rates are bounds (T or M)"
     OTHER_STATE = "the two were only measured in different states of the machine (S)"
     OTHER_ROUNDS = "the two have no rate in the same round, and the machine may have changed between"
 
@@ -225,7 +228,7 @@ def _of_pairs(
 
 
 def _bound(one: RoundRate, whole: Throughput) -> bool:
-    return whole.tester_bound if one.tester_bound is None else one.tester_bound
+    return one.lab_bound or (whole.tester_bound if one.tester_bound is None else one.tester_bound)
 
 
 def _sign(found_bound: bool, base_bound: bool) -> Bound | None:
@@ -237,7 +240,7 @@ def _sign(found_bound: bool, base_bound: bool) -> Bound | None:
 
 def _of_rates(found: Throughput, base: Throughput) -> Ratio | NoRatio:
     """Of two single rates, one of which may be a bound."""
-    sign = _sign(found.tester_bound, base.tester_bound)
+    sign = _sign(found.at_least, base.at_least)
     if sign is None:
         return NoRatio.BOTH_BOUND
     if not _same_state(found, base):
@@ -255,8 +258,8 @@ def exceeds(found: Throughput, other: Throughput) -> bool:
     ratio = compared(found, other)
     if ratio is NoRatio.OUT_OF_TIME:
         low, high = interval_pps(found) or (found.load_pps or 0.0,), interval_pps(other) or (other.load_pps,)
-        return not other.tester_bound and min(low) > max(one or 0.0 for one in high)
-    if ratio is NoRatio.OTHER_STATE and found.worse_state and not (other.worse_state or other.tester_bound):
+        return not other.at_least and min(low) > max(one or 0.0 for one in high)
+    if ratio is NoRatio.OTHER_STATE and found.worse_state and not (other.worse_state or other.at_least):
         # In a better state it is no lower than that.
         return (found.load_min_pps or found.load_pps or 0.0) > max(
             other.load_max_pps or 0.0, other.load_pps or 0.0

@@ -188,6 +188,10 @@ def next_step(result: Result) -> str | None:
             "repeat before you quote rates that are unsteady (U) or that a trial contradicts",
         ),
         (bound, "give the tester more cores where it was the limit (T); the system may carry more"),
+        (
+            any(row.throughput.lab_bound for row in summary.rows(result)),
+            "raise `measure.max_load_pps` where all of it was carried (M); the system may carry more",
+        ),
         (bool(summary.goals(result)), EXPLAIN),
     )
     return next((f"Next: {what}." for applies, what in steps if applies), None)

@@ -35,6 +35,7 @@ class Figure:
     samples: tuple[float, ...] = ()
     """Of rounds, or of repeats where there is one round; none: it was not found."""
     tester_bound: bool = False
+    lab_bound: bool = False
     worse_state: bool = False
     """All that there is was measured in a worse state of the machine."""
     disturbed: bool = False
@@ -55,6 +56,7 @@ def figures(case: Case) -> Iterator[Figure]:
             "pps",
             rate.samples_pps,
             rate.tester_bound,
+            rate.lab_bound,
             rate.worse_state,
             rate.beside_others,
             out_of_time=rate.out_of_time and rate.load_pps is not None,

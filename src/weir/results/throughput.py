@@ -37,6 +37,8 @@ class RoundRate(Record, InState):
     farther_times: float | None = None
     tester_bound: bool | None = None
     """As of the throughput; absent in results of older versions."""
+    lab_bound: bool = False
+    """As of the throughput."""
 
 
 class Throughput(Record, InState):
@@ -74,6 +76,8 @@ class Throughput(Record, InState):
     """Measured again at `lower_bound_pps`; of an irregular one 1: nothing came through any more."""
     tester_bound: bool = False
     """Within 10 % of the tester's own ceiling: the system under test may do more."""
+    lab_bound: bool = False
+    """It carried all that `measure.max_load_pps` lets be sent: the system under test may do more."""
     stall_labelled: bool = False
     """Of older results: stalls of the host can explain the loss of a trial at a load that bounds it."""
     out_of_time: bool = False
@@ -95,6 +99,11 @@ class Throughput(Record, InState):
     much: the system under test or the machine was slower in them than in those at the rate itself."""
     rounds: list[RoundRate] = []
     """What each round found, in order; those alone that found a rate."""
+
+    @property
+    def at_least(self) -> bool:
+        """Whether the system under test may do more than what was found: nothing above it was tried."""
+        return self.tester_bound or self.lab_bound
 
     @property
     def disturbed(self) -> bool:

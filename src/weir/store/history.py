@@ -34,8 +34,9 @@ class Point:
     value: float
     """Median of its samples."""
     comparable: bool
-    """Neither of a worse state of the machine, nor a bound, nor zero."""
+    """Neither of a worse state of the machine, nor bounded by the tester, nor zero."""
     tester_bound: bool
+    lab_bound: bool
     worse_state: bool
     disturbed: bool
     """Others had cores for much of the time that it rests on."""
@@ -43,6 +44,11 @@ class Point:
     """Hash of the lab, resolved; another one after its keys changed."""
     campaign: str | None
     """Over several hosts, that the run is one host's part of."""
+
+    @property
+    def at_least(self) -> bool:
+        """Whether it may have been more: nothing above it was tried."""
+        return self.tester_bound or self.lab_bound
 
 
 _FINISHED = and_(RunRow.finished_s.is_not(None), RunRow.interrupted.is_(False), RunRow.started_s.is_not(None))
@@ -83,6 +89,7 @@ def figures(store: Database, wanted: Selection, last: int) -> dict[Key, Sequence
             RunRow.weir,
             FigureRow.samples,
             FigureRow.tester_bound,
+            FigureRow.lab_bound,
             FigureRow.worse_state,
             FigureRow.disturbed,
             RunRow.number,
@@ -111,7 +118,7 @@ def figures(store: Database, wanted: Selection, last: int) -> dict[Key, Sequence
             value = statistics.median(json.loads(row.samples))
             comparable = not (row.tester_bound or row.worse_state) and value > 0
             began_at = rfc3339(row.started_s) or ""
-            flags = row.tester_bound, row.worse_state, row.disturbed
+            flags = row.tester_bound, row.lab_bound, row.worse_state, row.disturbed
             of = row.spec_sha256 or "", row.campaign
             point = Point(row.id, began_at, row.weir or "", value, comparable, *flags, *of)
             found.setdefault(key, []).append(point)

@@ -128,6 +128,7 @@ def figure_rows(case: int, of: Case) -> Iterator[FigureRow]:
             unit=figure.unit,
             samples=json.dumps(figure.samples),
             tester_bound=figure.tester_bound,
+            lab_bound=figure.lab_bound,
             worse_state=figure.worse_state,
             disturbed=figure.disturbed,
         )

@@ -13,7 +13,7 @@ from __future__ import annotations
 from sqlalchemy import Double, ForeignKey, Text
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 
 
 class Base(DeclarativeBase):
@@ -101,6 +101,7 @@ class FigureRow(Base):
     samples: Mapped[str] = mapped_column(Text)
     """Their list as JSON; a median says what the run found."""
     tester_bound: Mapped[bool]
+    lab_bound: Mapped[bool]
     worse_state: Mapped[bool]
     disturbed: Mapped[bool]
 

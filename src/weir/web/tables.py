@@ -60,8 +60,11 @@ def cell(of: History, by: Written) -> Cell:
     arrow = "" if last is None else "▲" if last.change > 0 else "▼"
     newest = of.points[-1]
     return Cell(
-        value=(rates.SIGNS[">="] if newest.tester_bound else "") + by.write(series.latest),
-        flags="T" * newest.tester_bound + "D" * newest.disturbed + "S" * newest.worse_state,
+        value=(rates.SIGNS[">="] if newest.at_least else "") + by.write(series.latest),
+        flags="T" * newest.tester_bound
+        + "M" * newest.lab_bound
+        + "D" * newest.disturbed
+        + "S" * newest.worse_state,
         spark=sparkline([point.value for point in of.points if point.comparable]),
         change="" if last is None else f"{arrow} {last.change:+.1%}",
         outcome="" if last is None else last.outcome,

@@ -128,11 +128,14 @@ def test_a_rate_of_a_worse_state_alone_does_not_compare_with_one_of_the_best() -
     assert change.why == "after: only measured in a worse state of the machine"
 
 
-def test_a_rate_that_the_tester_limits_is_a_bound_and_tells_one_way_only() -> None:
-    def pair(before_bound: bool, after_bound: bool, after_pps: float) -> Change:
-        sides = ((1e6, before_bound, "a"), (after_pps, after_bound, "b"))
+def test_a_rate_that_the_tester_or_the_lab_limits_is_a_bound_and_tells_one_way_only() -> None:
+    def pair(before_bound: bool, after_bound: bool, after_pps: float, by: str = "tester_bound") -> Change:
+        sides: tuple[tuple[float, dict[str, Any], str], ...] = (
+            (1e6, {by: before_bound}, "a"),
+            (after_pps, {"tester_bound": after_bound}, "b"),
+        )
         runs = [
-            a_run(name, {"direct": found(pps, rounds=(pps, pps * 1.001, pps * 0.999), tester_bound=bound)})
+            a_run(name, {"direct": found(pps, rounds=(pps, pps * 1.001, pps * 0.999), **bound)})
             for pps, bound, name in sides
         ]
         return only(compare(runs[:1], runs[1:], 0.03))
@@ -142,6 +145,10 @@ def test_a_rate_that_the_tester_limits_is_a_bound_and_tells_one_way_only() -> No
     assert (pair(True, False, 0.5e6).bound, pair(True, False, 0.5e6).outcome) == ("<=", "worse")
     both = pair(True, True, 1e6)
     assert both.why == "the tester was the limit both times"
+    of_lab = pair(True, False, 0.5e6, "lab_bound")
+    assert (of_lab.bound, of_lab.outcome, of_lab.at_least_before) == ("<=", "worse", True)
+    mixed = pair(True, True, 1e6, "lab_bound")
+    assert mixed.why == "`measure.max_load_pps` or the tester was the limit both times"
     by = text.unit_for([both])
     assert (text.before(both, by), text.after(both, by)) == ("≥1.000", "≥1.000")
     one = pair(False, True, 2e6)

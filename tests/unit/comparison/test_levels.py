@@ -100,7 +100,7 @@ class Night:
     started_at: str = "2026-01-01T00:00:00Z"
     weir: str = "0.1"
     comparable: bool = True
-    tester_bound: bool = False
+    at_least: bool = False
     spec_sha256: str = "lab"
 
 

@@ -114,6 +114,7 @@ def test_runs_of_a_store_of_before_are_known_by_their_documents(place: Path) -> 
             "DROP INDEX ix_weir_run_campaign; ALTER TABLE weir_run DROP COLUMN campaign;"
             "ALTER TABLE weir_run DROP COLUMN spec_sha256;"
             "ALTER TABLE weir_figure DROP COLUMN disturbed;"
+            "ALTER TABLE weir_figure DROP COLUMN lab_bound;"
             "UPDATE weir_schema SET version = 4"
         )
     connection.close()

@@ -68,7 +68,7 @@ def test_a_search_goes_up_to_that_load_however_its_packets_fall_into_slices(max_
     measure = MEASURE.model_copy(update={"max_load_pps": max_load_pps})
     found = Rig(SimulatedDut(STEADY, tester_max_pps=5e6), measure).throughputs()
     assert [one.load_pps for one in found] == [max_load_pps] * 2
-    assert not any(one.tester_bound for one in found)
+    assert [(one.tester_bound, one.lab_bound) for one in found] == [(False, True)] * 2
 
 
 def test_a_tester_that_is_slower_than_that_load_is_the_limit() -> None:

@@ -59,10 +59,10 @@ def test_searches_that_could_not_be_measured_take_nothing_from_one_that_found_a_
     late = GoalResult(goal, why="The time limit came first.", unmeasured=True)
     low = GoalResult(goal, why="Even the lowest load was too much.")
     good = GoalResult(goal, load_pps=1e6, lower_pps=1e6, upper_pps=1.01e6)
-    one = throughput(goal, [good, late, late], 64, ceiling=None, capped=False)
+    one = throughput(goal, [good, late, late], 64, ceiling=None, highest_by="tester")
     assert (one.status, one.repeats, one.searches) == ("found", 1, 3)
     assert one.why == "2 of 3 searches found no rate: The time limit came first."
-    none = throughput(goal, [good, late, low], 64, ceiling=None, capped=False)
+    none = throughput(goal, [good, late, low], 64, ceiling=None, highest_by="tester")
     assert (none.status, none.unmeasured) == ("irregular", False)
     assert none.why == "2 of 3 searches found no rate: Even the lowest load was too much."
 
@@ -110,7 +110,7 @@ def test_where_nothing_is_carried_the_lowest_load_tried_is_a_bound_unless_the_te
     late = GoalResult(goal, why="the time limit", unmeasured=True)
     slow = GoalResult(goal, upper_pps=0.5e6, why="the tester was too slow", tester_limited=True)
     for found, bound in (([lost, late], 0.5e6), ([lost, slow], None), ([late, late], None)):
-        made = throughput(goal, found, 64, ceiling=None, capped=False)
+        made = throughput(goal, found, 64, ceiling=None, highest_by="tester")
         assert (made.status, made.upper_bound_pps) == ("irregular", bound)
 
 
@@ -151,11 +151,11 @@ def test_a_rate_above_which_nothing_was_tried_is_a_bound_whatever_the_tester_sha
     assert ndr.tester_bound
 
 
-def test_a_highest_load_that_the_lab_asks_for_is_not_the_tester_s_limit() -> None:
+def test_a_highest_load_that_the_lab_asks_for_is_a_bound_but_not_the_tester_s() -> None:
     capped = MEASURE.model_copy(update={"max_load_pps": 1e6})
     ndr = Rig(fast(), capped).throughputs()[0]
     assert ndr.load_pps == pytest.approx(1e6)
-    assert not ndr.tester_bound
+    assert (ndr.tester_bound, ndr.lab_bound, ndr.at_least) == (False, True, True)
 
 
 def test_a_receiver_that_is_too_slow_bounds_the_result_and_is_named() -> None:

@@ -183,6 +183,22 @@ def test_a_throughput_must_reach_its_floor(found_pps: float | None, is_met: bool
     assert (verdict.criterion, verdict.met) == ("NDR at least", is_met)
 
 
+@pytest.mark.parametrize(
+    ("bound", "limit"),
+    [("lab_bound", "`measure.max_load_pps` allows no more"), ("tester_bound", "the tester was the limit")],
+)
+def test_a_floor_above_all_that_was_tried_and_carried_is_not_judged(bound: str, limit: str) -> None:
+    all_of_it = Throughput.model_validate(
+        {"goal": "NDR", "goal_loss_ratio": 0, "status": "found", "load_pps": 0.5e6, bound: True}
+    )
+    for pps, outcome in (("1Mpps", "not judged"), ("0.5Mpps", "met")):
+        sla = Sla.model_validate({"throughput": [{"goal": "NDR", "pps": pps}]})
+        (verdict,) = service_level_verdicts(sla, [all_of_it], [])
+        assert verdict.outcome == outcome
+        assert limit in (verdict.why or limit)
+        assert (verdict.why is None) == (outcome == "met")
+
+
 def test_a_floor_above_the_lowest_load_that_was_tried_in_vain_is_missed() -> None:
     irregular = Throughput(
         goal="NDR", goal_loss_ratio=0, status="irregular", upper_bound_pps=0.4e6, why="Even at 400,000 pps …"

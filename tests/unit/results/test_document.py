@@ -63,8 +63,9 @@ def test_an_older_result_is_read_with_all_that_was_in_it() -> None:
                     assert (stream.pop("too_late"), stream.pop("from_earlier")) == (0, 0)
             for found in case["throughput"]:
                 assert (found.pop("searches"), found.pop("unmeasured")) == (0, False)  # not known then
+                assert found.pop("lab_bound") is False
                 for one in found["rounds"]:
-                    assert one.pop("tester_bound") is None
+                    assert (one.pop("tester_bound"), one.pop("lab_bound")) == (None, False)
     assert again == older()
 
 

@@ -113,14 +113,21 @@ def test_a_run_that_its_budget_ended_is_marked_in_the_list(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("path", ["/", "/labs/nightly"])
-def test_a_rate_that_the_tester_bounds_is_a_bound_on_pages_of_many_too(tmp_path: Path, path: str) -> None:
+@pytest.mark.parametrize(
+    ("by", "letter", "meaning"),
+    [("tester_bound", "T", "tester-bound: within 10 % of"), ("lab_bound", "M", "most that the lab allows: ")],
+)
+def test_a_rate_that_the_tester_or_the_lab_bounds_is_a_bound_on_pages_of_many_too(
+    tmp_path: Path, path: str, by: str, letter: str, meaning: str
+) -> None:
     run = nightly(1)
     rate = run.setups[0].cases[0].throughput[0]
-    rate.tester_bound, rate.slower_times = True, 1.4
+    rate.slower_times = 1.4
+    setattr(rate, by, True)
     page = client(filled(tmp_path / "results.db", [run])).get(path).text
     (cell,) = set(re.findall(r'<td class="n big">(≥.*?</span>)', page, re.DOTALL))
-    assert re.fullmatch(r"≥[23]\.\d+ T S", text_of(cell).strip())
-    assert 'title="tester-bound: within 10 % of what' in cell
+    assert re.fullmatch(rf"≥[23]\.\d+ {letter} S", text_of(cell).strip())
+    assert f'title="{meaning}' in cell
 
 
 def test_a_runs_page_has_the_sections_of_its_report_word_for_word(weir: TestClient, place: Path) -> None:

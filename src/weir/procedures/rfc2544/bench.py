@@ -11,6 +11,7 @@ from typing import Any, Literal
 from weir.lab.frames import link_pps
 from weir.lab.rfc2544 import Rfc2544Options
 from weir.measure.one_case import AS_FAST_AS_CAN, Phase
+from weir.measure.repeats import Highest
 from weir.measure.trial import Outcome, TrialRunner
 from weir.protocol.traffic import DelayWanted, Shape
 from weir.results.result import Ceiling
@@ -77,15 +78,16 @@ class Bench:
         return min([self.maximum.pps, self.allowed_pps, *able])
 
     @property
-    def known_pps(self) -> float | None:
-        """The highest rate, if the medium or the lab says it; None: it is what the tester can do."""
-        said = [self.allowed_pps, self.maximum.pps if self.maximum.of == "medium" else None]
-        return self.reachable_pps if self.reachable_pps in said else None
+    def highest_by(self) -> Highest:
+        """Who says what the highest rate is; the medium, where the lab allows just that."""
+        if self.maximum.of == "medium" and self.reachable_pps == self.maximum.pps:
+            return "medium"
+        return "lab" if self.reachable_pps == self.allowed_pps else "tester"
 
     @property
     def burst_pps(self) -> float:
         """The rate of bursts, both directions together; `AS_FAST_AS_CAN`."""
-        limited = self.known_pps is not None or math.isfinite(self.allowed_pps)
+        limited = self.highest_by != "tester" or math.isfinite(self.allowed_pps)
         return self.reachable_pps if limited else AS_FAST_AS_CAN
 
 

@@ -48,7 +48,7 @@ def find_throughput(bench: Bench, by: Search, measure: Measure) -> Throughput:
         [found],
         bench.runner.traffic.mean_frame_bytes,
         ceiling=bench.ceiling,
-        capped=bench.known_pps is not None,
+        highest_by=bench.highest_by,
         shares_cores=bench.shares_cores,
     )
 

@@ -162,10 +162,10 @@ def _small_frames(result: Result) -> Iterator[Check]:
 
 
 def _ends(found: Throughput) -> str:
-    """ "9,900 to 10,100"; "at least 16,760" where the tester was the limit."""
+    """ "9,900 to 10,100"; "at least 16,760" where the tester or the lab was the limit."""
     rate = found.load_pps or 0.0
     low, high = rates.interval_pps(found) or (found.load_min_pps or rate, found.load_max_pps or rate)
-    if found.tester_bound:
+    if found.at_least:
         return f"at least {low:,.0f}"
     return " to ".join(dict.fromkeys(f"{end:,.0f}" for end in (low, high)))
 

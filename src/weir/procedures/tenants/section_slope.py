@@ -65,12 +65,12 @@ class _Rates:
     @property
     def usable(self) -> list[tuple[Row, Throughput]]:
         """Single numbers: neither bounds nor intervals."""
-        return [(row, one) for row, one in self.every if not (one.tester_bound or one.out_of_time)]
+        return [(row, one) for row, one in self.every if not (one.at_least or one.out_of_time)]
 
     @property
     def left_out(self) -> str:
         """Those of the others: "1 of 4, 2 of 4"; empty: none."""
-        bounds = [row.setup.chain for row, one in self.every if one.tester_bound or one.out_of_time]
+        bounds = [row.setup.chain for row, one in self.every if one.at_least or one.out_of_time]
         return ", ".join(bounds)
 
     def slope(self) -> Slope | None:

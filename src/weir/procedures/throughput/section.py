@@ -43,6 +43,7 @@ COLUMNS = (
     "repeats", "l2_bps", "l1_bps", "loss_ratio", "ratio_to_baseline", "ratio_min", "ratio_max",
     "ratio_bound", "baseline", "flags", "tester_bound", "disturbed", "out_of_time", "slower_times",
     "farther_times", "left_out_share", "unsteady", "ceiling_pps", "variant", "searches", "unmeasured",
+    "lab_bound",
 )
 # fmt: on
 

@@ -44,7 +44,7 @@ def _goal(row: summary.Row) -> str:
 
 def _rate(row: summary.Row) -> str:
     """ "at least 8.000 Mpps", "0.100 to 0.250 Mpps"."""
-    least = "at least " if row.throughput.tester_bound else ""
+    least = "at least " if row.throughput.at_least else ""
     return f"{least}{rates.said(row.throughput, ' to ')}"
 
 

@@ -147,7 +147,7 @@ def _reading(result: Result, row: summary.Row, index: int, name: str) -> Markup:
     return tag(
         "li",
         tag("span", tag("i", class_=f"key k{index % 6}"), name, class_="dial-name"),
-        tag("span", "≥ " if found.tester_bound else "", rates.mpps(found, unit=unit), class_="dial-value"),
+        tag("span", "≥ " if found.at_least else "", rates.mpps(found, unit=unit), class_="dial-value"),
         tag("span", ratio, class_="dial-ratio", title=_ratio_title(row)) if ratio is not None else None,
         tag(
             "span",

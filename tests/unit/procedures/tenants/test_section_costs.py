@@ -144,7 +144,10 @@ def test_of_one_repeat_a_step_has_no_interval() -> None:
     [
         ((False, True), "with dpi at most 50.0% less for all together, at most +50.0 µs for each packet."),
         ((True, False), "with dpi at least 50.0% less for all together, at least +50.0 µs for each packet."),
-        ((True, True), "what dpi costs is not told, since both rates are tester-bound."),
+        (
+            (True, True),
+            "what dpi costs is not told, since both rates are bounds (T or M).",
+        ),
     ],
 )
 def test_a_step_from_or_to_a_bound_says_at_least_or_at_most(bound: tuple[bool, bool], said: str) -> None:
