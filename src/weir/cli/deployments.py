@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from weir.cli.exits import ENVIRONMENT, USAGE, CommandError
+from weir.cli.lab_name import name_in
 
 if TYPE_CHECKING:
     from weir.fabric import Deployment
@@ -117,20 +118,9 @@ def _lab_name(lab: str, known: Sequence[str]) -> str:
             USAGE,
         )
     try:
-        name = _name_in(lab)
+        name = name_in(lab)
     except LabFileError:
         if lab in labs:
             return lab
         raise
     return lab if lab in labs and name not in labs else name
-
-
-def _name_in(path: str) -> str:
-    """Of the lab there."""
-    from weir.lab import load_lab
-
-    if of_tenants(path):
-        from weir.lab.tenants_load import load_tenants
-
-        return load_tenants(path).name
-    return load_lab(Path(path)).name

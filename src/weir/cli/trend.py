@@ -12,6 +12,7 @@ from weir.base.printable import printable
 from weir.cli import completing
 from weir.cli.compare import share
 from weir.cli.exits import USAGE, CommandError, failed
+from weir.cli.lab_name import name_in
 from weir.cli.selecting import NEWEST_MOST, Factors, Filters, Hosts, Since, Tags, Until
 from weir.cli.stored import StoreLocation
 
@@ -26,7 +27,7 @@ def trend(
         str,
         typer.Argument(
             metavar="LAB",
-            help="Name of a lab, as `weir ls` shows it.",
+            help="Name of a lab, as `weir ls` shows it, or its file.",
             autocompletion=completing.labs,
         ),
     ],
@@ -75,7 +76,8 @@ def trend(
     smallest = share(threshold)
     if output is not None:
         check_file(output, "--output")
-    found = _found(lab, Filters([lab], factor, since, until, host, tag), last, smallest, store)
+    name = _name(lab)
+    found = _found(name, Filters([name], factor, since, until, host, tag), last, smallest, store)
     if as_json or form == "json":
         text = found.model_dump_json(indent=2) + "\n"
     elif form == "text":
@@ -89,6 +91,11 @@ def trend(
     worse = [trend_text.name(one) for one in found.series if one.regressed]
     if fail and worse:
         failed(f"{len(worse)} of {len(found.series)} are on a worse level than before: {', '.join(worse)}")
+
+
+def _name(lab: str) -> str:
+    """What the store knows it by. LabFileError of a file that is none."""
+    return name_in(lab) if "/" in lab or lab.endswith((".yml", ".yaml")) else lab
 
 
 def _found(lab: str, filters: Filters, last: int, smallest: float, place: str | None) -> Trend:

@@ -177,7 +177,9 @@ def next_step(result: Result) -> str | None:
         ),
         (
             result.finished_at is None or result.interrupted,
-            "run it again to its end; what had not finished is missing, or was not measured again",
+            f"`weir soak --resume {result.id}` goes on with it"
+            if any(case.soak is not None for case in every)
+            else "run it again to its end; what had not finished is missing, or was not measured again",
         ),
         ("D" in kinds, busy),
         (bool(kinds & {"X", "I"}), "the reasons under Read with care say why some cases have no rate"),

@@ -110,6 +110,13 @@ def said(*words: str, store: str, code: int = 0) -> str:
     return done.stdout if code == 0 else done.stderr
 
 
+def test_a_trend_of_a_lab_file_is_that_of_its_name(store: str, tmp_path: Path) -> None:
+    lab = tmp_path / "nightly.yml"
+    lab.write_text("weir: 1\nname: switching\nchain: [PVP]\ntechnology: [direct]\n")
+    assert said(str(lab), "--json", store=store) == said("switching", "--json", store=store)
+    assert "nowhere.yml" in said("nowhere.yml", store=store, code=2)
+
+
 @pytest.mark.long
 def test_a_trend_says_since_when_regressions_first(store: str) -> None:
     found = Trend.read(said("switching", "--json", store=store))

@@ -28,8 +28,9 @@ PAGE_EVENTS_SHOWN = 200
 CSV_COLUMNS = (
     "run", "interval", "segment", "at", "from_s", "to_s", "direction", "offered", "refused", "delivered",
     "lost", "duplicates", "reordered", "min_us", "mean_us", "p50_us", "p90_us", "p99_us", "p999_us",
-    "p9999_us", "max_us", "ipdv_p99_us", "jitter_mean_us", "jitter_max_us", "dropped", "stalls",
-    "stalled_us", "host_stalls", "host_stalled_us", "longest_stall_us", "events", "rss_kib", "cpu_s",
+    "p9999_us", "max_us", "ipdv_p99_us", "jitter_mean_us", "jitter_max_us",
+    "interval_dropped", "interval_stalls", "interval_stalled_us", "interval_host_stalls",
+    "interval_host_stalled_us", "interval_longest_stall_us", "interval_events", "rss_kib", "cpu_s",
     "buffers_in_use", "look_ms", "step",
 )  # fmt: skip
 
@@ -92,7 +93,8 @@ def _drift_table(row: SoakRow) -> Table:
 
 
 def csv(result: Result) -> CsvTable | None:
-    """One row an interval and direction; memory and CPU time are weir-dp's. None of a run without a soak."""
+    """One row an interval and direction; what is of the whole interval, `interval_…` and all after them,
+    stands in the row of each direction. Memory and CPU time are weir-dp's. None of a run without a soak."""
     soaks = section_rows.soaks(result)
     return CsvTable(CSV_COLUMNS, _csv_rows(result.id, soaks)) if soaks else None
 
@@ -120,13 +122,13 @@ def _csv_row(interval: SoakInterval, stream: SoakStream) -> dict[str, Cell]:
         "ipdv_p99_us": round(ipdv.p99_size_us, 3) if ipdv else None,
         "jitter_mean_us": round(jitter.mean_us, 3) if jitter else None,
         "jitter_max_us": round(jitter.max_us, 3) if jitter else None,
-        "dropped": sum(one.packets for one in interval.drops),
-        "stalls": sum(one.count for one in interval.stalls),
-        "stalled_us": round(sum(one.total_us for one in interval.stalls), 1),
-        "host_stalls": sum(one.host_count for one in interval.stalls),
-        "host_stalled_us": round(sum(one.host_us for one in interval.stalls), 1),
-        "longest_stall_us": round(max((one.longest_us for one in interval.stalls), default=0.0), 1),
-        "events": len(interval.events) + interval.events_left_out,
+        "interval_dropped": sum(one.packets for one in interval.drops),
+        "interval_stalls": sum(one.count for one in interval.stalls),
+        "interval_stalled_us": round(sum(one.total_us for one in interval.stalls), 1),
+        "interval_host_stalls": sum(one.host_count for one in interval.stalls),
+        "interval_host_stalled_us": round(sum(one.host_us for one in interval.stalls), 1),
+        "interval_longest_stall_us": round(max((one.longest_us for one in interval.stalls), default=0.0), 1),
+        "interval_events": len(interval.events) + interval.events_left_out,
         "rss_kib": data_plane.rss_kib if data_plane else None,
         "cpu_s": data_plane.cpu_s if data_plane else None,
         "buffers_in_use": sum(pool.size - pool.free for pool in interval.pools),

@@ -51,7 +51,7 @@ def event_text(event: SoakEvent) -> str:
     more = sum(one.packets for one in event.counters) > (event.packets or 0)
     whose = "in the whole interval " if more else ""
     found = f"{whose}{drops}" if drops else "no counter of the interval"
-    return f"{head} {arrow} {event.packets} packets lost{stalled}: {found}"
+    return f"{head} {arrow} {counted(event.packets or 0, 'packet')} lost{stalled}: {found}"
 
 
 def notable(soak: Soak, most: int = EVENTS_SHOWN) -> list[SoakEvent]:
