@@ -186,13 +186,25 @@ def test_a_program_that_a_function_starts_and_nobody_installed_is_named(
     assert fabric.check("linux-bridge", programs=programs[:1]) is None
 
 
+def test_a_user_whom_a_program_is_to_run_as_and_who_is_not_there_is_named(
+    as_root: pytest.MonkeyPatch,
+) -> None:
+    as_root.setattr(probe, "makes_namespaces", lambda: True)
+    programs = {user: function_lab("program", command="sh", user=user) for user in ("nobody", "no-such-user")}
+    refusals = [fabric.check("linux-bridge", programs=one.programs("PVP")) for one in programs.values()]
+    assert refusals[0] is None
+    assert refusals[1] is not None
+    assert refusals[1].missing == "there is no user no-such-user, whom function default is to run as"
+    assert "program.user" in refusals[1].fix
+
+
 @pytest.mark.parametrize(("program", "package"), [("ip", "iproute2"), ("nft", "nftables")])
 def test_what_weir_itself_starts_for_a_kernel_function_is_named_with_its_package(
     program: str, package: str, as_root: pytest.MonkeyPatch
 ) -> None:
     as_root.setattr("shutil.which", lambda name: None if name == program else name)
     refusal = fabric.check(
-        "linux-bridge", programs=kernel_lab(drop_counters=["inet t refused"]).programs("PVP")
+        "linux-bridge", programs=function_lab("kernel", drop_counters=["inet t refused"]).programs("PVP")
     )
     assert refusal is not None
     assert refusal.missing == f"{program} not installed, which function default needs"
@@ -201,10 +213,10 @@ def test_what_weir_itself_starts_for_a_kernel_function_is_named_with_its_package
 
 def test_nft_is_missed_by_functions_with_drop_counters_alone(as_root: pytest.MonkeyPatch) -> None:
     as_root.setattr("shutil.which", lambda name: None if name == "nft" else name)
-    assert fabric.check("linux-bridge", programs=kernel_lab().programs("PVP")) is None
+    assert fabric.check("linux-bridge", programs=function_lab("kernel").programs("PVP")) is None
 
 
-def kernel_lab(**kernel: object) -> Lab:
-    """Of one function that Linux does."""
+def function_lab(kind: str, **options: object) -> Lab:
+    """Of one function of that kind."""
     text = {"weir": 1, "name": "own", "chain": "PVP", "technology": "linux-bridge"}
-    return Lab.model_validate({**text, "functions": {"default": {"kind": "kernel", "kernel": kernel}}})
+    return Lab.model_validate({**text, "functions": {"default": {"kind": kind, kind: options}}})

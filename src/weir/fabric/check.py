@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,6 +20,7 @@ from weir.technology import TECHNOLOGIES, TechnologyOptions
 from weir.technology.descriptor import Need
 
 _INSTALL = "install it, or make it executable"
+_ANOTHER_USER = "make that user, or name another one in program.user"
 _NEEDS_OF_HOSTS = (Need("namespaces"), Need("link", "veth"), Need("packet-sockets"))
 
 _NO_ROOT = Refusal(
@@ -98,14 +100,27 @@ def check(
 def _installed(program: Program) -> bool:
     if program.module:
         return probe.has_module(program.module)
+    if program.user:
+        return _is_user(program.user)
     place = str(Path(program.directory) / program.name) if "/" in program.name else program.name
     return any(shutil.which(one) is not None for one in (place, *program.or_else))
+
+
+def _is_user(name: str) -> bool:
+    try:
+        pwd.getpwnam(name)
+    except KeyError:
+        return False
+    return True
 
 
 def _not_installed(program: Program) -> Refusal:
     if program.module:
         missing = f"this kernel has no {program.module}, which function {program.function} needs"
         return Refusal(missing, f"load its {program.module} module, or another kernel")
+    if program.user:
+        missing = f"there is no user {program.user}"
+        return Refusal(f"{missing}, whom function {program.function} is to run as", _ANOTHER_USER)
     if "/" in program.name:
         missing = f"there is no program {Path(program.directory) / program.name}"
     else:

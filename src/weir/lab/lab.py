@@ -62,6 +62,8 @@ class Program:
     """Others that will do."""
     module: str = ""
     """In place of a program: a part of the kernel."""
+    user: str = ""
+    """In place of a program: whom the function runs as."""
 
 
 def _chain_form(value: Any) -> ChainForm:
@@ -210,6 +212,8 @@ class Lab(LabSection):
                 package, mend = (known.package, known.mend) if known is not None else ("", "")
                 if container is None:
                     found[Program(program.started(), name, directory, package, mend)] = None
+                    if program.user is not None:
+                        found[Program("", name, directory, user=program.user)] = None
                 else:
                     runtimes = (container.runtime,) if container.runtime else CONTAINER_RUNTIMES
                     first, *others = runtimes
