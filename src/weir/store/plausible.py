@@ -24,9 +24,13 @@ def _of(case: Case) -> Iterator[str]:
         lowest, rate, highest = found.load_min_pps, found.load_pps, found.load_max_pps
         if rate is not None and rate < 0:
             yield f"{found.goal} is {rate} packets a second"
+        for one in found.rounds:
+            if one.load_pps < 0:
+                yield f"round {one.round} found {one.load_pps} packets a second for {found.goal}"
         if lowest is not None and highest is not None and lowest > highest:
             yield f"the lowest rate for {found.goal}, {lowest}, is above the highest, {highest}"
-    for trial in (*case.trials, *case.curve):
+    of_delays = (trial for point in case.delays for trial in point.trials)
+    for trial in (*case.trials, *case.curve, *of_delays):
         yield from _of_trial(trial)
 
 

@@ -62,6 +62,16 @@ def lowest_above_highest(setup: Any) -> None:
     setup["cases"][0]["throughput"][0] |= {"load_min_pps": 2e6, "load_max_pps": 1e6}
 
 
+def round_below_zero(setup: Any) -> None:
+    setup["cases"][0]["throughput"][0]["rounds"] = [{"round": 1, "load_pps": -1e6}]
+
+
+def delay_of_less_than_none(setup: Any) -> None:
+    case = setup["cases"][0]
+    trial = case["trials"][0] | {"duplicates": -1}
+    case["delays"] = [{"load": "50% NDR", "load_pps": 1e6, "trials": [trial]}]
+
+
 def port_of_another_name(setup: Any) -> None:
     setup["topology"]["ports"][0]["name"] = "x"
 
@@ -88,6 +98,8 @@ def port_of_no_node(setup: Any) -> None:
             "a trial delivered 30 of 10 packets",
         ),
         (lambda: packed(HEADER, hostile_setup(lowest_above_highest)), "2000000.0, is above the highest"),
+        (lambda: packed(HEADER, hostile_setup(round_below_zero)), "round 1 found -1000000.0 packets"),
+        (lambda: packed(HEADER, hostile_setup(delay_of_less_than_none)), "has -1 packets duplicates"),
         (lambda: b"", "it is no JSON from line 1, column 1 on"),
         (lambda: b"\x7fELF\xd0", "it is no text, from byte 4 on"),
         (lambda: b"{}", "Field required"),
