@@ -13,14 +13,24 @@ STALLS_SHARE = 0.2
 
 def listed(events: Sequence[SoakEvent], most: int) -> list[SoakEvent]:
     """So many of them, in order of time: losses first, but for a share of the places that the longest stalls
-    have; the largest of each kind first, and last what only came out of order."""
-    ordered = sorted(events, key=_importance)
-    kept = ordered[:most]
-    longest = [one for one in ordered if one.kind == "stall"][: int(STALLS_SHARE * most)]
-    missing = len(longest) - sum(one.kind == "stall" for one in kept)
-    if missing > 0:
-        kept = [one for one in kept if one.kind != "stall"][: most - len(longest)] + longest
+    have; the largest of each kind first, and last what only came out of order. Of those alike there are some
+    from all of the time."""
+    kept = _first(events, most)
+    longest = _first([one for one in events if is_stall(one)], int(STALLS_SHARE * most))
+    if sum(map(is_stall, kept)) < len(longest):
+        kept = _first([one for one in events if not is_stall(one)], most - len(longest)) + longest
     return sorted(kept, key=lambda event: event.offset_s)
+
+
+def _first(events: Sequence[SoakEvent], most: int) -> list[SoakEvent]:
+    """The most important; where there are more of one importance than places, evenly spread."""
+    if len(events) <= most or most == 0:
+        return list(events[:most])
+    last = sorted(map(_importance, events))[most - 1]
+    kept = [one for one in events if _importance(one) < last]
+    alike = sorted((one for one in events if _importance(one) == last), key=lambda one: one.offset_s)
+    places = most - len(kept)
+    return kept + [alike[number * len(alike) // places] for number in range(places)]
 
 
 def left_out(events: Sequence[SoakEvent], kept: Sequence[SoakEvent], of: Callable[[SoakEvent], bool]) -> int:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,7 @@ def test_one_that_is_stopped_before_its_load_begins_says_that_nothing_goes_on(
     monkeypatch.setattr("weir.fabric.require_to_measure", lambda: None)
     stopped = result().model_copy(update={"interrupted": True})
     monkeypatch.setattr("weir.procedures.soak.run.SoakCampaign.run", lambda _self, _settings: stopped)
+    monkeypatch.setattr("weir.fabric.claimed", lambda *_: nullcontext())
     words = [
         "soak",
         LAB,
@@ -50,7 +52,6 @@ def test_one_that_is_stopped_before_its_load_begins_says_that_nothing_goes_on(
         "64",
         "--rate",
         "1kpps",
-        "--wait",
     ]
     done = runner.invoke(app, [*words, "--store", str(tmp_path / "r.db"), "-o", str(tmp_path / "report")])
     assert done.exit_code == exits.INTERRUPTED, done.stderr

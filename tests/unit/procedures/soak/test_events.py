@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import time
+from itertools import pairwise
 
+from weir.procedures.soak.intervals import EVENTS_MAX
 from weir.procedures.soak.section_events import event_text, events_text
 from weir.procedures.soak.section_rows import SoakRow, remarks
 from weir.protocol.traffic_results import Gap
@@ -20,6 +22,19 @@ def test_stalls_keep_a_share_of_the_places_however_many_losses_there_are() -> No
     assert sorted(event.us for event in interval.events if event.us) == [2000 + at for at in range(80, 90)]
     assert sum(event.kind == "loss" for event in interval.events) == 40
     assert [event.offset_s for event in interval.events] == sorted(one.offset_s for one in interval.events)
+
+
+def test_losses_alike_are_listed_from_all_of_the_interval_behind_the_larger_ones() -> None:
+    seen = run()
+    losses = [(0.1 * at, 7 if at == 3 else 1) for at in range(60)]
+    seen.pass_by(lost=66, losses=losses)
+    (interval,) = seen.recorder.soak.intervals
+    assert len(interval.events) == EVENTS_MAX
+    assert interval.events_left_out == 60 - EVENTS_MAX
+    (large,) = [one for one in interval.events if one.packets == 7]
+    gaps = [later.offset_s - sooner.offset_s for sooner, later in pairwise(interval.events)]
+    assert max(gaps) < 0.31
+    assert large in interval.events
 
 
 def test_a_stall_that_several_programs_had_together_is_not_laid_on_the_host() -> None:

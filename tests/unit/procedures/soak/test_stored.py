@@ -64,7 +64,7 @@ def test_every_report_has_the_soak(tmp_path: Path) -> None:
     text = render(whole, "terminal")
     assert "balanced to the packet" in text
     assert "area f1 denied 1" in text
-    assert "1 packets lost" in text
+    assert "1 packet lost" in text
     assert "1 min" in text
     rows = render(whole, "csv").splitlines()
     assert len(rows) == 1 + 12 * 2
