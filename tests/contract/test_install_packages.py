@@ -99,6 +99,16 @@ def test_a_switch_that_runs_is_not_touched_and_the_way_out_is_said(machine: Mach
     assert not (machine.root / ".installed-packages").exists()
 
 
+def test_a_switch_of_another_root_file_system_keeps_nobody_from_installing(machine: Machine) -> None:
+    for process, root in ((77, machine.root), (78, "/")):
+        (machine.root / f"proc/{process}").mkdir()
+        (machine.root / f"proc/{process}/comm").write_text("ovs-vswitchd\n")
+        (machine.root / f"proc/{process}/root").symlink_to(root)
+    assert "runs here (process 78)" in machine.run("install-packages", "list").stderr
+    (machine.root / "proc/78/comm").write_text("init\n")
+    assert machine.run("install-packages", "list").returncode == 0
+
+
 def test_what_is_left_out_is_not_installed(machine: Machine) -> None:
     done = machine.run("install-packages", "list", WITHOUT="openvswitch-switch-dpdk")
     assert "installing Debian packages: dpdk (" in done.stdout

@@ -139,12 +139,13 @@ class SearchedCase(OneCase):
 
     def found(self) -> dict[str, Any]:
         """Trials of curve and delays are there only, except invalid ones repeated."""
+        loads = self._measure.latency.all_loads if self._measure.latency is not None else ()
         kept = [*self._curve, *(trial for point in self._delays for trial in point.trials)]
         return {
             "curve": self._curve,
             "trials": [trial for trial in self.trials if not any(trial is other for other in kept)],
             "delays": self._delays,
-            "verdicts": service_level_verdicts(self.chain.sla, self.throughput, self._delays)
+            "verdicts": service_level_verdicts(self.chain.sla, self.throughput, self._delays, loads)
             if self.chain.sla
             else [],
         }

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from weir.lab.sla import G114_ONE_WAY_US, Sla
@@ -24,15 +24,20 @@ class _Limit:
 
 
 def service_level_verdicts(
-    sla: Sla, throughput: Sequence[Throughput], points: Sequence[DelayPoint]
+    sla: Sla, throughput: Sequence[Throughput], points: Sequence[DelayPoint], loads: Iterable[str] = ()
 ) -> list[Verdict]:
-    """Every limit of `sla`. Of repeats the worst counts. A trial that is not valid, or of which others had
+    """Every limit of `sla`, at each load; `loads`: those that were to be measured, whether or not they could
+    be. Of repeats the worst counts. A trial that is not valid, or of which others had
     the cores for more than half of the time, is not judged: limits are not met by it, nor missed."""
     found = [_floor(one.goal, one.pps, throughput) for one in sla.throughput]
     measured = [point for point in points if not point.first_packets]
+    had = {point.load for point in measured}
+    lacking: Sequence[str | None] = [load for load in loads if load not in had]
+    lacking = lacking or ([] if measured else [None])
+    ways: Sequence[str | None] = [*_directions(measured)] or [None]
     for limit in _limits(sla):
-        if not measured:
-            found.append(_verdict(limit, None, why=_no_load(throughput)))
+        why = _no_load(throughput)
+        found += [_verdict(limit, None, load, way, why=why) for load in lacking for way in ways]
         for point in measured:
             found.extend(_of_point(limit, point))
     return found
@@ -40,8 +45,7 @@ def service_level_verdicts(
 
 def _of_point(limit: _Limit, point: DelayPoint) -> Iterator[Verdict]:
     usable = [trial for trial in point.trials if trial.valid and not trial.disturbed]
-    directions = dict.fromkeys(stream.direction for trial in point.trials for stream in trial.streams)
-    for direction in directions:
+    for direction in _directions([point]):
         values = [
             limit.of(stream) for trial in usable for stream in trial.streams if stream.direction == direction
         ]
@@ -51,6 +55,11 @@ def _of_point(limit: _Limit, point: DelayPoint) -> Iterator[Verdict]:
         if worst is not None and worst <= limit.most and not whole:
             worst = None
         yield _verdict(limit, worst, point.load, direction, why=_not_measured(point))
+
+
+def _directions(points: Sequence[DelayPoint]) -> dict[str, None]:
+    every = (trial for point in points for trial in point.trials)
+    return dict.fromkeys(stream.direction for trial in every for stream in trial.streams)
 
 
 def _no_load(throughput: Sequence[Throughput]) -> str:

@@ -110,13 +110,14 @@ def combined(rounds: Sequence[Case], sla: Sla | None) -> Case:
         _point([p for case in rounds for p in case.delays if (p.load, p.first_packets) == place])
         for place in places
     ]
+    loads = dict.fromkeys(one.load for case in rounds for one in case.verdicts if one.load)
     return first.model_copy(
         update={
             "throughput": throughput,
             "curve": [trial for case in rounds for trial in case.curve],
             "trials": [trial for case in rounds for trial in case.trials],
             "delays": delays,
-            "verdicts": service_level_verdicts(sla, throughput, delays) if sla else [],
+            "verdicts": service_level_verdicts(sla, throughput, delays, loads) if sla else [],
             "rounds": [_kept(case) for case in rounds],
             "round": None,
             "problem": next((case.problem for case in rounds if case.problem), None),

@@ -109,7 +109,7 @@ def differences(one: Fingerprint, other: Fingerprint) -> list[str]:
             continue
         if field == "versions":
             found += _versions(a, b)
-        else:
+        elif (a or "none") != (b or "none"):  # older results have another word for none
             found.append(
                 f"The {NAMES.get(field, field.replace('_', ' '))} differs: {a or 'none'} and {b or 'none'}."
             )

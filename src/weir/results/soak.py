@@ -135,7 +135,7 @@ class SoakInterval(Record):
     """Of the schedule, from 1, in which its middle lies; absent: one load."""
     streams: list[SoakStream]
     drops: list[Drop] = []
-    """Counted in it, by place and reason."""
+    """Counted in it, by place and reason; without packets that functions held at its end."""
     stalls: list[Stall] = []
     """`longest_us` of those that are known singly."""
     taken: list[CoreTaken] = []

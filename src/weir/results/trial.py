@@ -27,6 +27,11 @@ def behind_earlier(packets: int) -> str:
     )
 
 
+HELD = "held"
+"""Reason of packets that a function still had when it was asked: no drop, and of what came to it they are the
+rest."""
+
+
 class Drop(Record):
     """Packets lost at one place for one reason, counted there; of `not_returned` inferred: what went into a
     function outside weir-dp less what came out and what its own counters tell."""
@@ -42,7 +47,7 @@ class Drop(Record):
         """The stage that dropped them by its own decision, "f1/firewall"; None: there was no room, or
         it still holds them."""
         parts = self.place.split("/")
-        decided = len(parts) == len(("area", "path", "stage")) and self.reason != "held"
+        decided = len(parts) == len(("area", "path", "stage")) and self.reason != HELD
         return f"{parts[0]}/{parts[2]}" if decided else None
 
     @property

@@ -112,6 +112,22 @@ def test_what_was_not_measured_validly_is_neither_met_nor_missed_and_says_why() 
         assert [one.why for one in verdicts] == reasons
 
 
+def test_a_load_that_is_a_share_of_a_rate_that_was_not_found_is_not_judged_beside_one_that_was() -> None:
+    sla = Sla.model_validate({"loss_ratio": 0, "latency_us": {"max": 100}})
+    none = Throughput(goal="PDR", goal_loss_ratio=0.005, status="irregular", why="Too noisy.")
+    verdicts = service_level_verdicts(sla, [none], [point(stream(50.0))], ["50% PDR", "1pps"])
+    found = {(one.criterion, one.load): (one.outcome, one.direction, one.why) for one in verdicts}
+    unknown = ("not judged", "left-to-right", "PDR: Too noisy.")
+    met_there = ("met", "left-to-right", None)
+    assert found == {
+        ("loss ratio", "50% PDR"): unknown,
+        ("latency max", "50% PDR"): unknown,
+        ("loss ratio", "1pps"): met_there,
+        ("latency max", "1pps"): met_there,
+    }
+    assert [one.load for one in service_level_verdicts(sla, [none], [], ["50% PDR"])] == ["50% PDR"] * 2
+
+
 def share_left_out(share: float, *, divided: bool) -> dict[str, Any]:
     """Of a trial of a second."""
     if divided:

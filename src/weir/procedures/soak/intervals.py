@@ -26,7 +26,7 @@ from weir.results.soak import (
     SoakStream,
     TableFigure,
 )
-from weir.results.trial import Drop, Stall
+from weir.results.trial import HELD, Drop, Stall
 
 EVENTS_MAX = 50
 TAKERS_MAX = 8
@@ -159,7 +159,7 @@ def _lost(so_far: StreamInterval) -> int:
 def _drops(before: Mapping[tuple[str, str], int], after: Snapshot) -> Iterator[Drop]:
     for (place, reason), packets in sorted(after.counts.items()):
         more = packets - before.get((place, reason), 0)
-        if more > 0:
+        if more > 0 and reason != HELD:
             yield Drop(place=place, reason=reason, packets=more)
 
 

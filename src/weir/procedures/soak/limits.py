@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 
+from weir.base.si import US_PER_S
 from weir.lab.sla import Sla
 from weir.measure.service_level import service_level_verdicts
 from weir.results.result import DelayPoint, Verdict
@@ -53,17 +55,18 @@ def _verdicts(
     """On these streams, which were counted in these intervals."""
     if not streams:
         return []
+    duration_s = sum(one.to_s - one.from_s for one in intervals)
     trial = Trial(
         purpose="soak",
         intended_load_pps=soak.load_pps,
         intended_duration_s=0,
-        duration_s=sum(one.to_s - one.from_s for one in intervals),
+        duration_s=duration_s,
         intended=0,
         offered=0,
         delivered=0,
         loss_ratio=0,
         valid=True,
-        stalls=_away(intervals),
+        stalls=_away(intervals, duration_s),
         streams=[_count(stream) for stream in streams],
     )
     delays_only = sla.model_copy(update={"throughput": ()})
@@ -71,18 +74,25 @@ def _verdicts(
     return service_level_verdicts(delays_only, [], [point])
 
 
-def _away(intervals: Sequence[SoakInterval]) -> list[Stall]:
-    """How long others had each core: as its loop saw it, or as the kernel tells, whichever is more."""
-    seen: Counter[int] = Counter()
-    told: Counter[int] = Counter()
+def _away(intervals: Sequence[SoakInterval], duration_s: float) -> list[Stall]:
+    """How long others had some core of the chain, as a stall of the one that they had for longest: of each as
+    its loop saw it, or as the kernel tells, whichever is more. At which times is not kept, so cores are taken
+    to be away independently of each other."""
+    away: Counter[int] = Counter()
     for one in intervals:
+        seen: Counter[int] = Counter()
+        told: Counter[int] = Counter()
         for stall in one.stalls:
             seen[stall.core] += round(stall.host_us)
         for taken in one.taken:
             told[taken.core] += round(taken.us)
-    return [
-        Stall(core=core, count=0, total_us=us, longest_us=0, host_us=us) for core, us in (seen | told).items()
-    ]
+        away += seen | told
+    if not away or not duration_s:
+        return []
+    there = math.prod(max(0.0, 1 - us / US_PER_S / duration_s) for us in away.values())
+    us = (1 - there) * duration_s * US_PER_S
+    ((core, _),) = away.most_common(1)
+    return [Stall(core=core, count=0, total_us=us, longest_us=0, host_us=us)]
 
 
 def _count(stream: SoakStream) -> StreamCount:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from rich.console import Console
 
 from weir.cli.progress import Progress
-from weir.procedures.soak.section_events import event_text
+from weir.procedures.soak.section_events import event_text, losses_of
 from weir.procedures.soak.section_rows import greatest_us, load_text, lost_text
 from weir.results.soak import Soak, SoakInterval
 
@@ -44,8 +44,9 @@ class SoakProgress(Progress):
         self._overtaken = self._overtaken or any(event.out_of_order for event in losses)
         if losses:
             worst = max(losses, key=lambda event: (not event.out_of_order, event.packets or 0))
-            what = "times" if worst.out_of_order else "losses"
-            more = f" (the worst of {len(losses)} {what})" if len(losses) > 1 else ""
+            lost, overtaken = losses_of(interval)
+            number, what = (overtaken, "times") if worst.out_of_order else (lost, "losses")
+            more = f" (the worst of {number} {what})" if number > 1 else ""
             self.say(f"  {event_text(worst)}{more}")
         if self._worst is None or (greatest_us(interval) or 0) > (greatest_us(self._worst) or 0):
             self._worst = interval

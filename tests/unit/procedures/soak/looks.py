@@ -61,6 +61,8 @@ class Run:
     delay_ns: dict[float, int] = field(default_factory=dict)
     rss_kib: int = 50_000
     dropped: int = 0
+    held: int = 0
+    """Packets that a function has at each look: no drops."""
     reordered: int = 0
 
     def begin(self, wall_s: float = START_S) -> None:
@@ -137,7 +139,7 @@ class Run:
             ),
             latency={0: histogram, 1: histogram},
             ipdv={0: {(0.0, 10.0): self.packets}, 1: {(0.0, 10.0): self.packets}},
-            counts={("f1", "no_room"): self.dropped},
+            counts={("f1", "no_room"): self.dropped, ("f1", "held"): self.held},
             kinds=KINDS,
             processes=[
                 ProcessFigures(

@@ -4,9 +4,13 @@
 from __future__ import annotations
 
 import time
+from io import StringIO
 from itertools import pairwise
 
+from rich.console import Console
+
 from weir.procedures.soak.intervals import EVENTS_MAX
+from weir.procedures.soak.progress import SoakProgress
 from weir.procedures.soak.section_events import event_text, events_text
 from weir.procedures.soak.section_rows import SoakRow, remarks
 from weir.protocol.traffic_results import Gap
@@ -35,6 +39,25 @@ def test_losses_alike_are_listed_from_all_of_the_interval_behind_the_larger_ones
     gaps = [later.offset_s - sooner.offset_s for sooner, later in pairwise(interval.events)]
     assert max(gaps) < 0.31
     assert large in interval.events
+
+
+def test_packets_that_a_function_holds_at_an_interval_s_end_are_no_drops_of_it() -> None:
+    seen = run()
+    seen.held = 42
+    seen.pass_by(lost=3, losses=[(5.0, 3)], dropped=3)
+    (interval,) = seen.recorder.soak.intervals
+    assert [(drop.reason, drop.packets) for drop in interval.drops] == [("no_room", 3)]
+    assert interval.events[0].counters == interval.drops
+
+
+def test_a_line_of_progress_says_of_how_many_losses_it_has_the_worst_listed_or_not() -> None:
+    seen = run()
+    seen.pass_by(lost=66, losses=[(0.1 * at, 7 if at == 3 else 1) for at in range(60)])
+    written = StringIO()
+    progress = SoakProgress(Console(file=written, width=200))
+    progress.soak(seen.recorder.soak, seen.recorder.soak.intervals[0])
+    assert "7 packets lost" in written.getvalue()
+    assert "(the worst of 60 losses)" in written.getvalue()
 
 
 def test_a_stall_that_several_programs_had_together_is_not_laid_on_the_host() -> None:
