@@ -44,7 +44,9 @@ def _whole(case: CaseExplanation) -> Iterator[Text]:
     yield Text(_title(case), style="bold")
     if case.carried_pps is not None and case.offered_pps is not None:
         unit = packet_rate.unit_of((case.offered_pps,))
-        rates = f"carried {unit.text(case.carried_pps)} of {packet_rate.said(case.offered_pps)} offered"
+        rates = f"{packet_rate.said(case.offered_pps)} offered"
+        if case.limit.kind != "nothing":  # else all was carried, some of it later
+            rates = f"carried {unit.text(case.carried_pps)} of {rates}"
         yield Text(f"{rates} in a trial of purpose {case.purpose}", style="dim")
     for because in case.not_used:
         yield from _wrapped(f"not used: {because}", "", _INDENT)

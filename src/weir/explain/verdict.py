@@ -312,6 +312,15 @@ def _without_loss(one: Analysis) -> Verdict:
         says = "All was carried, and the tester itself can hardly offer more."
         ceiling = Evidence(what="tester alone", value=alone.max_pps, unit="pps", note="in loopback")
         return Verdict(Limit(kind="tester", name="tester", sentence=says), (ceiling, *busy(one)))
+    return _nothing(one)
+
+
+def _nothing(one: Analysis) -> Verdict:
+    if one.trial.disturbed:
+        return unknown(
+            f"others had cores for {one.trial.left_out_share:.0%} of the highest load with a ledger, which "
+            "was carried."
+        )
     all_of = packet_rate.said(one.offered_pps)
     says = f"Nothing yet: all of {all_of} was carried, the highest load with a ledger."
     return Verdict(Limit(kind="nothing", name="nothing", sentence=says), busy(one))

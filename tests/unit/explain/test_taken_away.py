@@ -48,6 +48,13 @@ def test_a_core_that_was_away_while_nothing_was_lost_limited_nothing() -> None:
     assert verdict(found)[0] == "nothing"
 
 
+def test_a_trial_of_which_next_to_nothing_counts_tells_nothing_though_all_came_through() -> None:
+    areas = [*the_tester(), area("f1", HALF, NAT), area("f2", 0.2, ACL)]
+    found = explained(trial(areas, {}, stalls=[stall(1, 0.9)]))
+    assert verdict(found)[0] == "unknown"
+    assert "others had cores for 90% of the highest load with a ledger" in found.limit.sentence
+
+
 def taken(core: int, by: str, seconds: float) -> LeftOut:
     return LeftOut(core=core, from_us=0, to_us=seconds * 1e6, by=by)
 

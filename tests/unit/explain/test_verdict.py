@@ -216,7 +216,10 @@ def test_a_function_that_a_light_load_fills_is_too_slow_and_not_unknown() -> Non
 
 def test_nothing_where_all_was_carried() -> None:
     areas = [*the_tester(), area("f1", HALF, NAT), area("f2", 0.2, ACL)]
-    assert explained(trial(areas)).limit.kind == "nothing"
+    found = explained(trial(areas))
+    assert found.limit.kind == "nothing"
+    found.carried_pps = 0.97 * OFFERED  # what came later was carried, too
+    assert "carried" not in shown(found).split("Limited by")[0]
 
 
 @pytest.mark.parametrize(
@@ -300,13 +303,17 @@ def test_what_rules_of_linux_drop_is_its_decision_and_no_full_queue() -> None:
 
 
 def test_areas_of_a_core_that_others_had_are_not_shown_as_if_all_of_it_were_theirs() -> None:
-    def shown(host_s: float) -> str:
+    def away(host_s: float) -> str:
         areas = [*the_tester(), area("f1", 0.6), area("f2", HALF, ACL)]
         found = explained(trial(areas, AHEAD_OF_F1, stalls=[stall(1, host_s)]))
         assert [row.away for row in found.areas if row.core == 1] == [pytest.approx(host_s)]
-        out = io.StringIO()
-        show(Explanation(result="r", cases=[found]), Console(file=out, width=100))
-        return " ".join(out.getvalue().split())
+        return shown(found)
 
-    assert "Others had core 1 for 50% of the time, and some of that is in" in shown(0.5)
-    assert "Others had core" not in shown(0.05)
+    assert "Others had core 1 for 50% of the time, and some of that is in" in away(0.5)
+    assert "Others had core" not in away(0.05)
+
+
+def shown(found: CaseExplanation) -> str:
+    out = io.StringIO()
+    show(Explanation(result="r", cases=[found]), Console(file=out, width=100))
+    return " ".join(out.getvalue().split())
