@@ -31,6 +31,7 @@ from weir.store.connection import (
     IMMUTABLE,
     NoStoreError,
     StoreError,
+    StoreFullError,
     default_location,
     engine_of,
     explained,
@@ -64,9 +65,9 @@ def open_database(
     """An engine for a file or URL, with the tables made where there are none, and its name for messages.
 
     Tables of an older Weir are brought up to date first. `reading`: nothing else is made or changed; where
-    that may not be written, or not `changing`, a copy in memory is brought up to date. Without `making` a
-    file is not made. StoreError if it is no database, of a newer Weir, or not to be reached; NoStoreError if
-    there is nothing to read.
+    that may not be written, has no room, or not `changing`, a copy in memory is brought up to date. Without
+    `making` a file is not made. StoreError if it is no database, of a newer Weir, or not to be reached;
+    NoStoreError if there is nothing to read.
     """
     url = url_of(location)
     name = url.render_as_string(hide_password=True) if "://" in str(location) else str(location)
@@ -84,8 +85,7 @@ def open_database(
             found = _found_version(engine, name)
         if reading and found is not None and found < SCHEMA_VERSION:
             engine.dispose()
-            if changing and may_change(url):
-                open_database(location)[0].dispose()
+            if changing and may_change(url) and _has_room(location):
                 engine = engine_of(url, name, reading=True)
             elif not is_file(url):
                 raise StoreError(f"{name}: written by an older Weir; `weir ls` brings it up to date")
@@ -102,6 +102,15 @@ def open_database(
             " that Weir, or another store with --store"
         )
     return engine, name
+
+
+def _has_room(location: str | Path) -> bool:
+    """Brings tables of an older Weir up to date in their place, if the disk has room for that."""
+    try:
+        open_database(location)[0].dispose()
+    except StoreFullError:
+        return False
+    return True
 
 
 def _copy_in_memory(path: Path, name: str) -> Engine:

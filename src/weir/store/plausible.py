@@ -5,8 +5,12 @@ may not be."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from weir.results.result import Case, Result, StreamCount, Trial
+
+_ROUNDED = 1e-6
+"""Sums of other orders differ by less."""
 
 
 def contradiction(result: Result) -> str | None:
@@ -22,19 +26,28 @@ def contradiction(result: Result) -> str | None:
 def _of(case: Case) -> Iterator[str]:
     for found in case.throughput:
         lowest, rate, highest = found.load_min_pps, found.load_pps, found.load_max_pps
-        if rate is not None and rate < 0:
-            yield f"{found.goal} is {rate} packets a second"
+        for pps in (rate, lowest, highest):
+            if pps is not None and pps < 0:
+                yield f"{found.goal} is {pps} packets a second"
+        known = [pps for pps in (lowest, rate, highest) if pps is not None]
+        if any(pps * (1 - _ROUNDED) > next_pps for pps, next_pps in pairwise(known)):
+            in_order = "lowest, median and highest rates" if len(known) > 2 else "lowest and highest rates"
+            yield f"{found.goal} has {', '.join(map(str, known))} as its {in_order}"
         for one in found.rounds:
             if one.load_pps < 0:
                 yield f"round {one.round} found {one.load_pps} packets a second for {found.goal}"
-        if lowest is not None and highest is not None and lowest > highest:
-            yield f"the lowest rate for {found.goal}, {lowest}, is above the highest, {highest}"
     of_delays = (trial for point in case.delays for trial in point.trials)
     for trial in (*case.trials, *case.curve, *of_delays):
         yield from _of_trial(trial)
 
 
 def _of_trial(trial: Trial) -> Iterator[str]:
+    if not 0 <= trial.loss_ratio <= 1:
+        yield f"a trial has a loss ratio of {trial.loss_ratio}"
+    if trial.duration_s < 0:
+        yield f"a trial lasted {trial.duration_s} s"
+    if any(drop.packets < 0 for drop in trial.drops):
+        yield "a place dropped less than no packet"
     each: list[Trial | StreamCount] = [trial, *trial.streams]
     for one in each:
         counts = {

@@ -62,6 +62,10 @@ def lowest_above_highest(setup: Any) -> None:
     setup["cases"][0]["throughput"][0] |= {"load_min_pps": 2e6, "load_max_pps": 1e6}
 
 
+def rate_above_its_highest(setup: Any) -> None:
+    setup["cases"][0]["throughput"][0] |= {"load_pps": 1e12, "load_min_pps": 1e6, "load_max_pps": 2e6}
+
+
 def round_below_zero(setup: Any) -> None:
     setup["cases"][0]["throughput"][0]["rounds"] = [{"round": 1, "load_pps": -1e6}]
 
@@ -97,7 +101,16 @@ def port_of_no_node(setup: Any) -> None:
             lambda: packed(HEADER, hostile_setup(of_the_first_trial(offered=10, delivered=30))),
             "a trial delivered 30 of 10 packets",
         ),
-        (lambda: packed(HEADER, hostile_setup(lowest_above_highest)), "2000000.0, is above the highest"),
+        (
+            lambda: packed(HEADER, hostile_setup(lowest_above_highest)),
+            "has 2000000.0, .*, 1000000.0 as its lowest, median",
+        ),
+        (
+            lambda: packed(HEADER, hostile_setup(rate_above_its_highest)),
+            "has 1000000.0, 1000000000000.0, 2000000.0 as its lowest",
+        ),
+        (lambda: packed(HEADER, hostile_setup(of_the_first_trial(loss_ratio=7))), "a loss ratio of 7.0"),
+        (lambda: packed(HEADER, hostile_setup(of_the_first_trial(duration_s=-1))), "a trial lasted -1.0 s"),
         (lambda: packed(HEADER, hostile_setup(round_below_zero)), "round 1 found -1000000.0 packets"),
         (lambda: packed(HEADER, hostile_setup(delay_of_less_than_none)), "has -1 packets duplicates"),
         (lambda: b"", "it is no JSON from line 1, column 1 on"),

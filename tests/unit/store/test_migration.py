@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sqlite3
+import subprocess
 import tempfile
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine
 
 import weir.store.rebuild
+from tests.weir_command import WEIR
 from weir.results.result import Result
 from weir.store import database, listing
 from weir.store.connection import StoreError
@@ -94,6 +97,24 @@ def test_who_only_shows_an_older_store_leaves_it_as_it_is(
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
     assert capsys.readouterr().err.endswith("for this Weir, in memory: the file stays as it is\n")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounts a file system: run as root")
+def test_an_older_store_on_a_full_disk_is_read_and_stays_as_it_is(tmp_path: Path) -> None:
+    place = tmp_path / "disk"
+    place.mkdir()
+    script = f"""
+mount -t tmpfs -o size=1m tmpfs {place}
+cp {older(tmp_path / "results.db")} {place}
+head -c 2M /dev/zero > {place}/rest 2>/dev/null
+sha256sum {place}/results.db > {tmp_path}/before
+{shlex.join(WEIR)} ls --store {place}/results.db
+sha256sum --quiet -c {tmp_path}/before
+"""
+    words = ["unshare", "--mount", "--propagation", "private", "sh", "-uc", script]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, len(done.stdout.splitlines())) == (0, 1), done.stderr
+    assert "in memory: the file stays as it is" in done.stderr
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="becomes another user: run as root")

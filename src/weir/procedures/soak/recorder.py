@@ -88,6 +88,8 @@ class Recorder:
                 earlier.ended = "killed"
                 end_s = self._sums.get(earlier.number, _Sums()).to_s
                 earlier.to_s = earlier.from_s if end_s is None else end_s
+        if not self.soak.segments:  # what came before its first load is no part of it
+            self._start_wall_s, self.soak.started_at = wall_s, rfc3339(wall_s)
         # The clock may have been set back since the segment before: time goes on.
         ends = [one.to_s for one in self.soak.segments if one.to_s is not None]
         self._start_wall_s = min(self._start_wall_s, wall_s - max(ends, default=0.0))
