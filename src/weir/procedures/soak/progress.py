@@ -9,7 +9,8 @@ from datetime import datetime, timedelta
 from rich.console import Console
 
 from weir.cli.progress import Progress
-from weir.procedures.soak.section_events import event_text, losses_of
+from weir.procedures.soak.section_events import event_text
+from weir.procedures.soak.section_listed import is_lost, is_stall
 from weir.procedures.soak.section_rows import greatest_us, load_text, lost_text
 from weir.results.soak import Soak, SoakInterval
 
@@ -44,7 +45,7 @@ class SoakProgress(Progress):
         self._overtaken = self._overtaken or any(event.out_of_order for event in losses)
         if losses:
             worst = max(losses, key=lambda event: (not event.out_of_order, event.packets or 0))
-            lost, overtaken = losses_of(interval)
+            lost, overtaken = _losses_of(interval)
             number, what = (overtaken, "times") if worst.out_of_order else (lost, "losses")
             more = f" (the worst of {number} {what})" if number > 1 else ""
             self.say(f"  {event_text(worst)}{more}")
@@ -69,6 +70,13 @@ class SoakProgress(Progress):
         if worst is not None and slowest is not None:
             text += f"; worst interval {worst.number}: {slowest:.0f} µs"
         return text
+
+
+def _losses_of(interval: SoakInterval) -> tuple[int, int]:
+    """How often packets were lost in it, listed or not; and how often they only came out of order."""
+    lost = sum(map(is_lost, interval.events)) + (interval.losses_left_out or 0)
+    stalls = sum(map(is_stall, interval.events)) + (interval.stalls_left_out or 0)
+    return lost, len(interval.events) + interval.events_left_out - lost - stalls
 
 
 def _end(soak: Soak) -> str:

@@ -7,16 +7,9 @@ from weir.base.words import counted
 from weir.procedures.soak.section_listed import is_lost, is_stall, listed
 from weir.procedures.soak.section_times import since
 from weir.report import numbers
-from weir.results.soak import Soak, SoakEvent, SoakInterval
+from weir.results.soak import Soak, SoakEvent
 
 EVENTS_SHOWN = 12
-
-
-def losses_of(interval: SoakInterval) -> tuple[int, int]:
-    """How often packets were lost in it, listed or not; and how often they only came out of order."""
-    lost = sum(map(is_lost, interval.events)) + (interval.losses_left_out or 0)
-    stalls = sum(map(is_stall, interval.events)) + (interval.stalls_left_out or 0)
-    return lost, len(interval.events) + interval.events_left_out - lost - stalls
 
 
 def events_text(soak: Soak) -> str:
