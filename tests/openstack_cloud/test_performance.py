@@ -55,8 +55,7 @@ def test_chains_of_servers_are_measured_and_every_packet_has_its_place(tmp_path:
         for load in one.chains:
             print(f"  {summary(load)}; {[f'{each.packets} {each.place}' for each in load.ledger().lost]}")
     missed = {name: one.why for name, one in found.items() if one.outcome != "passed"}
-    assert set(missed) == {"pvp_pinned", "pvvp_pinned"}
-    assert all("no host of this cloud has pinned" in (why or "") for why in missed.values())
+    assert missed == {}  # pinned too: Nova asks again, for VCPUs, where no host has processors set apart
     for one in found.values():
         for load in one.chains:
             ledger = load.ledger()

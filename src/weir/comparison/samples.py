@@ -61,12 +61,14 @@ def _together(of: Sequence[Samples]) -> Samples:
     if not found:
         return of[0]
     best = [one for one in found if not one.worse_state] or found
+    highest = statistics.median_high(one.middle or 0.0 for one in best)
+    middle = [one for one in best if (one.middle or 0.0) <= highest]
     loads = [one.load_pps for one in best if one.load_pps is not None]
     return replace(
         best[0],
         values=tuple(one.middle for one in best if one.middle is not None),
-        tester_bound=any(one.tester_bound for one in best),
-        lab_bound=any(one.lab_bound for one in best),
+        tester_bound=any(one.tester_bound for one in middle),
+        lab_bound=any(one.lab_bound for one in middle),
         load_pps=statistics.median(loads) if loads else None,
     )
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 
@@ -63,7 +64,7 @@ def _series(one: Series) -> Iterator[str]:
 
 def _at_bound(one: Series) -> bool:
     """Whether the level is no more than the newest run's bound."""
-    return one.latest_bound and one.noise is None and one.level == one.latest
+    return one.latest_bound and math.isclose(one.level, one.latest)
 
 
 def _band(one: Series) -> str:

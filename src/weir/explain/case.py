@@ -89,7 +89,7 @@ def _of_a_trial(limit: Limit, not_used: list[str]) -> Limit:
 
 
 def _without_ledger(case: Case) -> Limit:
-    if any(found.lab_bound for found in case.throughput):
+    if case.throughput and all(found.lab_bound for found in case.throughput):
         return Limit(
             kind="unknown",
             name="unknown",

@@ -112,10 +112,12 @@ def throughput(
     loads = [one.load_pps for one in good if one.load_pps is not None]
     load_pps = statistics.median(loads)
     uppers = [one.upper_pps for one in good if one.upper_pps is not None]
-    # Where nothing was too much for it, nobody knows how much more it carries.
-    carried_all = any(one.upper_pps is None for one in good)
+    # Where nothing was too much for it, nobody knows how much more it carries; nor, if that is not above the
+    # median already, how high the median is.
+    middle = [one for one in good if (one.load_pps or 0.0) <= statistics.median_high(loads)]
+    carried_all = any(one.upper_pps is None for one in middle)
     open_above = carried_all and highest_by == "tester"
-    bound = open_above or any(one.tester_limited for one in good)
+    bound = open_above or any(one.tester_limited for one in middle)
     if ceiling is not None:
         bound = ceiling.near(load_pps) or open_above or (bound and not shares_cores)
     return Throughput(

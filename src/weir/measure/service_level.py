@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from weir.lab.delay import load_of
 from weir.lab.sla import G114_ONE_WAY_US, Sla
 from weir.results.result import DelayPoint, StreamCount, Throughput, Verdict
 
@@ -31,15 +32,17 @@ def service_level_verdicts(
     the cores for more than half of the time, is not judged: limits are not met by it, nor missed."""
     found = [_floor(one.goal, one.pps, throughput) for one in sla.throughput]
     measured = [point for point in points if not point.first_packets]
-    had = {point.load for point in measured}
-    lacking: Sequence[str | None] = [load for load in loads if load not in had]
-    lacking = lacking or ([] if measured else [None])
+    had = dict.fromkeys(point.load for point in measured)
+    at: Sequence[str | None] = [*dict.fromkeys((*loads, *had))] or [None]
     ways: Sequence[str | None] = [*_directions(measured)] or [None]
     for limit in _limits(sla):
-        why = _no_load(throughput)
-        found += [_verdict(limit, None, load, way, why=why) for load in lacking for way in ways]
-        for point in measured:
-            found.extend(_of_point(limit, point))
+        for load in at:
+            if load not in had:
+                why = _no_load(load, throughput)
+                found += [_verdict(limit, None, load, way, why=why) for way in ways]
+            for point in measured:
+                if point.load == load:
+                    found.extend(_of_point(limit, point))
     return found
 
 
@@ -62,9 +65,12 @@ def _directions(points: Sequence[DelayPoint]) -> dict[str, None]:
     return dict.fromkeys(stream.direction for trial in every for stream in trial.streams)
 
 
-def _no_load(throughput: Sequence[Throughput]) -> str:
+def _no_load(load: str | None, throughput: Sequence[Throughput]) -> str:
     """Of loads that are shares of a rate there is none without the rate."""
-    lacking = next((one for one in throughput if one.load_pps is None), None)
+    goal = load_of(load).goal if load is not None else None
+    lacking = next((one for one in throughput if one.load_pps is None and goal in (None, one.goal)), None)
+    if load is not None and goal is None:
+        lacking = None
     return f"{lacking.goal}: {lacking.why}" if lacking is not None else "No delay was measured."
 
 
@@ -137,8 +143,10 @@ def _floor(goal: str, least_pps: float, throughput: Sequence[Throughput]) -> Ver
         share = f"{of_goal.left_out_share:.0%}"
         why = f"{goal}: {share} of the time of the trials that bound it was left out: others had a core."
     elif of_goal is not None and found is not None and found < least_pps and of_goal.at_least:
-        limit = "`measure.max_load_pps` allows no more" if of_goal.lab_bound else "the tester was the limit"
-        why = f"{goal}: all of {found:,.0f} pps was carried, and no more was tried: {limit}."
+        limit = (
+            "`measure.max_load_pps` lets no more be sent" if of_goal.lab_bound else "the tester was the limit"
+        )
+        why = f"{goal} is at least {found:,.0f} pps, and may be more: {limit}."
         found = None
     return Verdict(
         criterion=f"{goal} at least",

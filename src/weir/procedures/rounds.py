@@ -41,7 +41,9 @@ class MeasuredSetup:
         for case in known:
             for found in case.throughput:
                 found.farther_times = state.farther_times(found.distances_cycles)
-        whole = combined(known, sla) if len(known) > 1 else known[0]
+        latency = self.way.lab.measure.latency
+        loads = latency.all_loads if latency is not None else ()
+        whole = combined(known, sla, loads) if len(known) > 1 else known[0]
         for at, one in enumerate(self.setup.cases):
             if one.frame == frame:
                 self.setup.cases[at] = whole
@@ -93,10 +95,11 @@ class MeasuredSetup:
         ]
 
 
-def combined(rounds: Sequence[Case], sla: Sla | None) -> Case:
+def combined(rounds: Sequence[Case], sla: Sla | None, loads: Sequence[str] = ()) -> Case:
     """What the rounds say together: all trials, delays load by load, the median of what was found.
 
-    A round that was given up says why in `problem`; what it had measured is kept.
+    `loads`: at which the lab asks for delays, whether or not they could be measured. A round that was given
+    up says why in `problem`; what it had measured is kept.
     """
     first = rounds[0]
     goals = dict.fromkeys(found.goal for case in rounds for found in case.throughput)
@@ -110,7 +113,6 @@ def combined(rounds: Sequence[Case], sla: Sla | None) -> Case:
         _point([p for case in rounds for p in case.delays if (p.load, p.first_packets) == place])
         for place in places
     ]
-    loads = dict.fromkeys(one.load for case in rounds for one in case.verdicts if one.load)
     return first.model_copy(
         update={
             "throughput": throughput,
@@ -210,6 +212,8 @@ def _found(rounds: Sequence[tuple[int, Throughput]]) -> Throughput:
         )
     best = [one for _, one in good if not one.worse_state] or [one for _, one in good]
     load_pps = statistics.median(one.load_pps or 0.0 for one in best)
+    middle_pps = statistics.median_high(one.load_pps or 0.0 for one in best)
+    middle = [one for one in best if (one.load_pps or 0.0) <= middle_pps]
     nearest = min(best, key=lambda one: abs((one.load_pps or 0.0) - load_pps))
     share = load_pps / nearest.load_pps if nearest.load_pps else 1.0
     return nearest.model_copy(
@@ -222,8 +226,8 @@ def _found(rounds: Sequence[tuple[int, Throughput]]) -> Throughput:
             "why": remarked(nearest.why, bad, len(rounds), "rounds"),
             "repeats": sum(one.repeats for one in best),
             "searches": searches,
-            "tester_bound": any(one.tester_bound for one in best),
-            "lab_bound": any(one.lab_bound for one in best),
+            "tester_bound": any(one.tester_bound for one in middle),
+            "lab_bound": any(one.lab_bound for one in middle),
             "out_of_time": 2 * sum(one.out_of_time for one in best) >= len(best),
             "slower_times": min(one.slower_times or 1.0 for one in best) if _all_slower(best) else None,
             "unsteady": 2 * sum(one.unsteady for one in best) >= len(best),

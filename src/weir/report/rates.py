@@ -216,10 +216,15 @@ def _of_pairs(
     found: Throughput, base: Throughput, pairs: Sequence[tuple[RoundRate, RoundRate]]
 ) -> Ratio | NoRatio:
     """Of rounds, with the bound and the state of just those."""
-    sign = _sign(any(_bound(one, found) for one, _ in pairs), any(_bound(other, base) for _, other in pairs))
+    values = [one.load_pps / other.load_pps for one, other in pairs]
+    # One above the median may be higher without moving it, and one below it lower.
+    low, high = statistics.median_low(values), statistics.median_high(values)
+    sign = _sign(
+        any(_bound(one, found) for (one, _), value in zip(pairs, values, strict=True) if value <= high),
+        any(_bound(other, base) for (_, other), value in zip(pairs, values, strict=True) if value >= low),
+    )
     if sign is None:
         return NoRatio.BOTH_BOUND
-    values = [one.load_pps / other.load_pps for one, other in pairs]
     worse = any(rate.worse_state for pair in pairs for rate in pair)
     quoted_worse = found.worse_state or base.worse_state
     return Ratio(

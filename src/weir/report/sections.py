@@ -178,7 +178,7 @@ def next_step(result: Result) -> str | None:
         (
             result.finished_at is None or result.interrupted,
             f"`weir soak --resume {result.id}` goes on with it"
-            if any(case.soak is not None for case in every)
+            if result.interrupted and any(case.soak is not None for case in every)
             else "run it again to its end; what had not finished is missing, or was not measured again",
         ),
         ("D" in kinds, busy),

@@ -114,6 +114,8 @@ class ConnectionsFound(Record):
     searches: int = 1
     tester_bound: bool = False
     """The tester can do little more: the chain may carry more than this."""
+    lab_bound: bool = False
+    """It carried all that `max_rate` or `max_transaction_rate` allows: the chain may carry more."""
     full_table: str | None = None
     """Of new connections a second: the function, and its reason, that had no room for more sessions in the
     least load that was too much, "f1/firewall (session_table_full)". Then this is what its table holds,

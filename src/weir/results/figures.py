@@ -71,4 +71,4 @@ def figures(case: Case) -> Iterator[Figure]:
             unit = UNITS_OF_GOALS.get(found.goal)
             if unit is not None:
                 why = found.why or (f"of a table's size: {found.full_table}" if found.full_table else None)
-                yield Figure(found.goal, unit, found.samples, found.tester_bound, why=why)
+                yield Figure(found.goal, unit, found.samples, found.tester_bound, found.lab_bound, why=why)

@@ -141,6 +141,8 @@ class SoakInterval(Record):
     taken: list[CoreTaken] = []
     """Of each core those that had it for longest, and "other programs" together; none where the kernel does
     not tell."""
+    some_taken_us: float | None = None
+    """For how long such programs had one of the cores at least; absent: of an older Weir."""
     unrecorded: list[CoreUnrecorded] = []
     """What `taken` lacks."""
     events: list[SoakEvent] = []

@@ -218,6 +218,30 @@ def test_a_step_where_keys_of_the_lab_changed_is_no_regression_and_says_which(ed
     )
 
 
+def test_nights_that_carry_all_that_the_lab_allows_are_a_level_of_bounds_and_one_that_does_not_is_seen(
+    tmp_path: Path,
+) -> None:
+    place = tmp_path / "results.db"
+
+    def measured(night: int, load_pps: float) -> None:
+        one = run(f"night-{night:02}").model_copy(deep=True)
+        one.started_at = one.finished_at = f"2026-11-{1 + night:02}T06:00:00Z"
+        one.setups = [setup()]
+        one.setups[0].cases = [_case(load_pps, worse=False)]
+        one.setups[0].cases[0].throughput[0].lab_bound = load_pps == 10e6
+        with Store(place) as store, store.session(writing=True) as session:
+            add_run(session, one, [])
+
+    for night in range(8):
+        measured(night, 10e6)
+    assert "NDR (quick): ≥10.00 Mpps (noise band" in said("switching", store=str(place))
+    for night in range(8, 14):
+        measured(night, 8e6)
+    text = said("switching", store=str(place))
+    assert "WORSE" in text
+    assert "NDR (quick): 8.00" in text
+
+
 def test_a_level_of_bounds_alone_says_that_it_is_one(tmp_path: Path) -> None:
     with Store(tmp_path / "results.db") as store:
         one = run("bound").model_copy(deep=True)

@@ -67,6 +67,25 @@ def test_searches_that_could_not_be_measured_take_nothing_from_one_that_found_a_
     assert none.why == "2 of 3 searches found no rate: Even the lowest load was too much."
 
 
+@pytest.mark.parametrize(
+    ("found_pps", "is_bound"), [((5e6, 5e6, 10e6), False), ((5e6, 10e6, 10e6), True), ((5e6, 10e6), True)]
+)
+def test_a_search_that_carried_all_makes_the_median_a_bound_only_from_its_middle(
+    found_pps: tuple[float, ...], *, is_bound: bool
+) -> None:
+    goal = Goal(name="NDR", loss_ratio=0)
+    good = [
+        GoalResult(goal, load_pps=pps, lower_pps=pps, upper_pps=None if pps == 10e6 else 1.01 * pps)
+        for pps in found_pps
+    ]
+    of_lab = throughput(goal, good, 64, ceiling=None, highest_by="lab")
+    assert (of_lab.lab_bound, of_lab.tester_bound) == (is_bound, False)
+    of_tester = throughput(goal, good, 64, ceiling=None, highest_by="tester")
+    assert (of_tester.lab_bound, of_tester.tester_bound) == (False, is_bound)
+    of_medium = throughput(goal, good, 64, ceiling=None, highest_by="medium")
+    assert not of_medium.at_least
+
+
 def test_a_device_that_always_loses_is_irregular_and_never_a_small_number() -> None:
     lossy = Response(CAPACITY_PPS, 1.03 * CAPACITY_PPS, background_per_second=20)
     ndr, pdr = Rig(SimulatedDut(lossy, tester_max_pps=5e6)).throughputs()

@@ -115,7 +115,8 @@ def test_what_was_not_measured_validly_is_neither_met_nor_missed_and_says_why() 
 def test_a_load_that_is_a_share_of_a_rate_that_was_not_found_is_not_judged_beside_one_that_was() -> None:
     sla = Sla.model_validate({"loss_ratio": 0, "latency_us": {"max": 100}})
     none = Throughput(goal="PDR", goal_loss_ratio=0.005, status="irregular", why="Too noisy.")
-    verdicts = service_level_verdicts(sla, [none], [point(stream(50.0))], ["50% PDR", "1pps"])
+    other = none.model_copy(update={"goal": "NDR", "why": "Something else."})
+    verdicts = service_level_verdicts(sla, [other, none], [point(stream(50.0))], ["50% PDR", "1pps"])
     found = {(one.criterion, one.load): (one.outcome, one.direction, one.why) for one in verdicts}
     unknown = ("not judged", "left-to-right", "PDR: Too noisy.")
     met_there = ("met", "left-to-right", None)
@@ -125,7 +126,8 @@ def test_a_load_that_is_a_share_of_a_rate_that_was_not_found_is_not_judged_besid
         ("loss ratio", "1pps"): met_there,
         ("latency max", "1pps"): met_there,
     }
-    assert [one.load for one in service_level_verdicts(sla, [none], [], ["50% PDR"])] == ["50% PDR"] * 2
+    (rate,) = service_level_verdicts(Sla.model_validate({"loss_ratio": 0}), [other, none], [], ["1kpps"])
+    assert (rate.load, rate.direction, rate.why) == ("1kpps", None, "No delay was measured.")
 
 
 def share_left_out(share: float, *, divided: bool) -> dict[str, Any]:
@@ -201,7 +203,10 @@ def test_a_throughput_must_reach_its_floor(found_pps: float | None, is_met: bool
 
 @pytest.mark.parametrize(
     ("bound", "limit"),
-    [("lab_bound", "`measure.max_load_pps` allows no more"), ("tester_bound", "the tester was the limit")],
+    [
+        ("lab_bound", "`measure.max_load_pps` lets no more be sent"),
+        ("tester_bound", "the tester was the limit"),
+    ],
 )
 def test_a_floor_above_all_that_was_tried_and_carried_is_not_judged(bound: str, limit: str) -> None:
     all_of_it = Throughput.model_validate(

@@ -148,6 +148,26 @@ def test_the_round_in_the_middle_stands_for_all_with_their_spread() -> None:
     assert (whole.load_pps, whole.load_min_pps, whole.load_max_pps, whole.repeats) == (2e6, 1e6, 4e6, 3)
 
 
+@pytest.mark.parametrize("bound", ["lab_bound", "tester_bound"])
+def test_a_round_that_is_a_bound_makes_the_median_one_only_from_its_middle(bound: str) -> None:
+    for rates, is_bound in (((2e6, 1e6, 4e6), False), ((4e6, 1e6, 4e6), True), ((1e6, 4e6), True)):
+        rounds = [found(pps).model_copy(update={bound: pps == 4e6}) for pps in rates]
+        (whole,) = combined([case(throughput=[one]) for one in rounds], None).throughput
+        assert (whole.at_least, getattr(whole, bound)) == (is_bound, is_bound)
+
+
+def test_limits_of_a_load_that_no_round_could_measure_are_still_there_when_rounds_are_judged_again() -> None:
+    lost = none_found("Too noisy.").model_copy(update={"goal": "PDR"})
+    rounds = [case(trial(50)).model_copy(update={"throughput": [lost]}) for _ in range(2)]
+    loads = [rounds[0].delays[0].load, "50% PDR"]
+    sla = Sla.model_validate({"loss_ratio": 0.5})
+    whole = combined(rounds, sla, loads)
+    again = combined(rounds_of(whole), sla, loads)
+    assert again.verdicts == whole.verdicts
+    assert [one.load for one in again.verdicts if one.outcome == "not judged"] == ["50% PDR"]
+    assert {one.why for one in again.verdicts if one.why} == {"PDR: Too noisy."}
+
+
 def test_rounds_of_which_most_found_no_rate_are_irregular_and_say_what_the_others_found() -> None:
     lost = none_found("Even at 1,000 pps more was lost than the goal allows.")
     (whole,) = combined([case(throughput=[found(2e6)]), case(throughput=[lost])], None).throughput

@@ -23,6 +23,7 @@ def test_fingerprints_that_differ_say_in_what() -> None:
 
 
 def test_the_same_machine_after_a_reboot_has_the_same_fingerprint() -> None:
+    assert differences(fingerprint(isolated=""), fingerprint(isolated="none")) == []
     assert differences(fingerprint(), fingerprint(tsc_hz=2_500_000_123)) == []
 
 

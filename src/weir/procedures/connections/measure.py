@@ -7,6 +7,7 @@ those of a trial at what was found.
 
 from __future__ import annotations
 
+import math
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -192,6 +193,8 @@ class ConnectionMeasurer:
         found.tester_bound = any(one.tester_limited for one in results) or (
             found.load >= TESTER_BOUND_SHARE * highest and not self._limited(goal)
         )
+        middle = [one for one in results if (one.load_pps or math.inf) <= statistics.median_high(loads)]
+        found.lab_bound = self._limited(goal) and any(one.upper_pps is None for one in middle)
         if goal == "new-connections":
             found.full_table = self.record.full_table(found)
         runner.valid("confirm", found.load, self._wanted.trial_s)

@@ -104,7 +104,7 @@ def amount(found: ConnectionsFound) -> str:
     """ "12,345 /s", "irregular"; with the mark of one that is of a table's size."""
     if found.load is None:
         return "irregular"
-    least = "≥ " if found.tester_bound else ""
+    least = "≥ " if found.tester_bound or found.lab_bound else ""
     return f"{least}{UNITS[found.goal].said(found.load)}{FULL_TABLE if found.full_table else ''}"
 
 
@@ -236,7 +236,7 @@ def findings(result: Result) -> Iterator[str]:
             if found.load is None or number > 0:
                 continue
             what = UNITS[found.goal].sentence(found.load)
-            least = "at least " if found.tester_bound else ""
+            least = "at least " if found.tester_bound or found.lab_bound else ""
             share = f"{100 * found.success_ratio:.6f}".rstrip("0").rstrip(".")
             ends = f"; {of_table(row, found)}" if found.full_table else "."
             yield f"{row.title} carries {least}{what}, {share} % of them completed{ends}"

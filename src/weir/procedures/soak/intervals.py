@@ -119,6 +119,7 @@ def interval(
             drops=drops,
             stalls=_stall_counts(before, after),
             taken=_taken(after.taken),
+            some_taken_us=round(_together_ns(after.taken) / NS_PER_US, 1),
             unrecorded=_unrecorded(after.unrecorded),
             events=events,
             events_left_out=len(happened) - len(events),
@@ -189,6 +190,16 @@ def _taken(taken: Sequence[Taken]) -> list[CoreTaken]:
             named.append((OTHERS, sum(ns for _, ns in others)))
         kept += [CoreTaken(core=core, by=by, us=round(ns / NS_PER_US, 1)) for by, ns in named]
     return sorted(kept, key=lambda one: -one.us)
+
+
+def _together_ns(taken: Sequence[Taken]) -> int:
+    """In which one core or another was taken."""
+    had_ns, until = 0, 0
+    for one in sorted(taken, key=lambda one: one.from_raw_ns):
+        if not one.takes_part and one.to_raw_ns > until:
+            had_ns += one.to_raw_ns - max(one.from_raw_ns, until)
+            until = one.to_raw_ns
+    return had_ns
 
 
 def _unrecorded(spans: Sequence[Unrecorded]) -> list[CoreUnrecorded]:

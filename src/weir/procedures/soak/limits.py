@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 
-from weir.base.si import US_PER_S
 from weir.lab.sla import Sla
 from weir.measure.service_level import service_level_verdicts
 from weir.results.result import DelayPoint, Verdict
@@ -55,18 +53,17 @@ def _verdicts(
     """On these streams, which were counted in these intervals."""
     if not streams:
         return []
-    duration_s = sum(one.to_s - one.from_s for one in intervals)
     trial = Trial(
         purpose="soak",
         intended_load_pps=soak.load_pps,
         intended_duration_s=0,
-        duration_s=duration_s,
+        duration_s=sum(one.to_s - one.from_s for one in intervals),
         intended=0,
         offered=0,
         delivered=0,
         loss_ratio=0,
         valid=True,
-        stalls=_away(intervals, duration_s),
+        stalls=_away(intervals),
         streams=[_count(stream) for stream in streams],
     )
     delays_only = sla.model_copy(update={"throughput": ()})
@@ -74,11 +71,11 @@ def _verdicts(
     return service_level_verdicts(delays_only, [], [point])
 
 
-def _away(intervals: Sequence[SoakInterval], duration_s: float) -> list[Stall]:
-    """How long others had some core of the chain, as a stall of the one that they had for longest: of each as
-    its loop saw it, or as the kernel tells, whichever is more. At which times is not kept, so cores are taken
-    to be away independently of each other."""
+def _away(intervals: Sequence[SoakInterval]) -> list[Stall]:
+    """How long others had some core of the chain, as a stall of the one that they had for longest: as the
+    kernel tells, of all cores together; or of that core as its loop saw it, if that is more."""
     away: Counter[int] = Counter()
+    some_us = 0.0
     for one in intervals:
         seen: Counter[int] = Counter()
         told: Counter[int] = Counter()
@@ -86,13 +83,13 @@ def _away(intervals: Sequence[SoakInterval], duration_s: float) -> list[Stall]:
             seen[stall.core] += round(stall.host_us)
         for taken in one.taken:
             told[taken.core] += round(taken.us)
-        away += seen | told
-    if not away or not duration_s:
-        return []
-    there = math.prod(max(0.0, 1 - us / US_PER_S / duration_s) for us in away.values())
-    us = (1 - there) * duration_s * US_PER_S
-    ((core, _),) = away.most_common(1)
-    return [Stall(core=core, count=0, total_us=us, longest_us=0, host_us=us)]
+        each = seen | told
+        away += each
+        some_us += max(one.some_taken_us or 0.0, *each.values(), 0.0)
+    return [
+        Stall(core=core, count=0, total_us=some_us, longest_us=0, host_us=some_us)
+        for core, _ in away.most_common(1)
+    ]
 
 
 def _count(stream: SoakStream) -> StreamCount:

@@ -47,7 +47,8 @@ class SoakProgress(Progress):
             worst = max(losses, key=lambda event: (not event.out_of_order, event.packets or 0))
             lost, overtaken = _losses_of(interval)
             number, what = (overtaken, "times") if worst.out_of_order else (lost, "losses")
-            more = f" (the worst of {number} {what})" if number > 1 else ""
+            or_more = " or more" if interval.losses_unseen and not worst.out_of_order else ""
+            more = f" (the worst of {number}{or_more} {what})" if number > 1 else ""
             self.say(f"  {event_text(worst)}{more}")
         if self._worst is None or (greatest_us(interval) or 0) > (greatest_us(self._worst) or 0):
             self._worst = interval

@@ -170,9 +170,8 @@ class Recorder:
         soak = self.soak
         trials = {one.number: one.trial for one in soak.segments if one.trial is not None}
         left_open = [sums for number, sums in self._sums.items() if number not in trials]
-        # The last interval of a segment is read a moment after its load ended.
-        soak.measured_s = sum(trial.duration_s for trial in trials.values())
-        soak.measured_s += sum(one.seconds for one in left_open)
+        # The last interval is read a moment after the load ended.
+        soak.measured_s = min(soak.duration_s, sum(one.seconds for one in self._sums.values()))
         soak.offered = sum(trial.offered for trial in trials.values())
         soak.offered += sum(one.offered.total() for one in left_open)
         soak.delivered = sum(trial.delivered for trial in trials.values())

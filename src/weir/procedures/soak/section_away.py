@@ -50,7 +50,7 @@ def away_lines(soak: Soak) -> Iterator[list[str]]:
             str(core),
             by,
             numbers.time_s(whole_us / US_PER_S),
-            numbers.percent(whole_us / US_PER_S / known_s if known_s else None),
+            numbers.percent(min(1.0, whole_us / US_PER_S / known_s) if known_s else None),
             numbers.time_s(most_us / US_PER_S),
             f"{when.at[11:19]} UTC",
         ]

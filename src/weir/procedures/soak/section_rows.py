@@ -23,6 +23,7 @@ from weir.results.soak import (
     SoakStep,
     SoakStream,
 )
+from weir.results.trial import HELD
 
 PREFIX_HEAD = ("P50", "P99", "P99.9", "P99.99", "max", "jitter max")
 DROPS_SHOWN = 5
@@ -92,7 +93,7 @@ def facts(soak: Soak) -> Iterator[tuple[str, str]]:
     short = sent_pps(soak)
     less = f"; {numbers.rate(short)} were sent" if short else ""
     yield "load", f"{load_text(soak)}{less}"
-    yield "under load", _under_load(soak)
+    yield "under load", f"{span(soak.measured_s)} of {span(soak.duration_s)}"
     counts = f"{numbers.count(soak.offered)} offered, {numbers.count(soak.delivered)} delivered"
     yield "packets", f"{counts}, {lost_text(soak.lost)}" if soak.offered else "none were sent"
     drops = _drops(soak)
@@ -111,13 +112,6 @@ def facts(soak: Soak) -> Iterator[tuple[str, str]]:
     looks = [one.look_ms for one in soak.intervals]
     if looks:
         yield "cost of a look", f"{sum(looks) / len(looks):.1f} ms, {max(looks):.1f} ms at most"
-
-
-def _under_load(soak: Soak) -> str:
-    """Intervals last longer where others have the cores."""
-    measured, asked = span(soak.measured_s), span(soak.duration_s)
-    longer = soak.measured_s > soak.duration_s and measured != asked
-    return f"{measured}, longer than the {asked} asked for" if longer else f"{measured} of {asked}"
 
 
 def findings(result: Result) -> Iterator[str]:
@@ -150,7 +144,8 @@ def _drops(soak: Soak) -> str:
     found: Counter[str] = Counter()
     for segment in soak.segments:
         for drop in segment.trial.drops if segment.trial is not None else ():
-            found[f"{drop.place} {drop.reason}"] += drop.packets
+            if drop.reason != HELD:
+                found[f"{drop.place} {drop.reason}"] += drop.packets
     said = [f"{name} {numbers.count(packets)}" for name, packets in found.most_common(DROPS_SHOWN)]
     return ", ".join([*said, *(["…"] if len(found) > DROPS_SHOWN else [])])
 

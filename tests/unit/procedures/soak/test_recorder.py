@@ -240,13 +240,12 @@ def test_a_soak_that_goes_on_has_its_gap_and_the_figures_of_both_parts() -> None
     again.begin(START_S + 100)
     for _ in range(8):
         again.pass_by(delay_us=70)
-    whole_load = closed(16_000, 16_000, duration_s=79.75)  # the last look came a quarter of a second later
-    again.recorder.end(whole_load, POOLS, START_S + 180, queues={}, warmed=0, complete=True)
+    again.recorder.end(closed(16_000, 16_000), POOLS, START_S + 180, queues={}, warmed=0, complete=True)
     soak = again.recorder.soak
     assert [one.ended for one in soak.segments] == ["killed", "complete"]
     assert (soak.segments[0].to_s, soak.segments[1].from_s) == (40.0, 100.0)
     assert [one.number for one in soak.intervals] == [*range(1, 13)]
-    assert soak.measured_s == 40 + 79.75
+    assert soak.measured_s == 120.0
     assert (soak.offered, soak.lost) == (8_000 + 16_000, 4)
     whole = soak.prefixes[-1].streams[0]
     assert whole.latency is not None
@@ -349,20 +348,39 @@ def test_the_service_level_is_of_the_whole_and_names_the_intervals_that_broke_it
     assert ("loss ratio", "right-to-left") not in broken
 
 
+def test_a_soak_was_under_load_for_what_was_asked_whenever_its_last_packet_and_look_were() -> None:
+    seen = run()
+    for _ in range(11):
+        seen.pass_by()
+    seen.at_s += 0.25
+    seen.pass_by()
+    sent_until_the_pause = closed(12_000, 12_000, duration_s=60.0)
+    seen.recorder.end(sent_until_the_pause, POOLS, START_S + 121, queues={}, warmed=0, complete=True)
+    assert seen.recorder.soak.measured_s == seen.recorder.soak.duration_s == 120.0
+
+
 @pytest.mark.parametrize(
     ("taken_s", "outcome"),
-    [((6,), "not judged"), ((4,), "missed"), ((2, 2), "missed"), ((4, 4), "not judged")],
+    [
+        ([(0, 6)], "not judged"),
+        ([(0, 4)], "missed"),
+        ([(0, 4), (0, 4)], "missed"),
+        ([(0, 3), (3, 6)], "not judged"),
+    ],
 )
 def test_a_soak_in_which_others_had_some_core_for_most_of_the_time_is_not_judged(
-    taken_s: tuple[int, ...], outcome: str
+    taken_s: list[tuple[int, int]], outcome: str
 ) -> None:
     seen = run()
     for _ in range(12):
-        taken = [TakenSpan(core, 0, of * 1_000_000_000, "python3 (9)") for core, of in enumerate(taken_s)]
+        taken = [
+            TakenSpan(core, start * 1_000_000_000, end * 1_000_000_000, "python3 (9)")
+            for core, (start, end) in enumerate(taken_s)
+        ]
         seen.pass_by(delay_us=300, taken=taken)
     verdicts = seen.recorder.judge(Sla(latency_us=DelayLimits(p90=200)))
     assert [one.outcome for one in verdicts] == [outcome, outcome]
-    whose = f"{60 if taken_s[1:] == () else 64}% of a trial's time was disturbed: others had a core."
+    whose = "60% of a trial's time was disturbed: others had a core."
     assert {one.why for one in verdicts} == ({whose} if outcome == "not judged" else {None})
     assert len(seen.recorder.soak.broken) == (0 if outcome == "not judged" else 2)
 

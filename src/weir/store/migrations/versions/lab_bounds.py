@@ -11,7 +11,7 @@ down_revision = "7"
 
 
 def upgrade() -> None:
-    """Runs before it do not say so: nobody knows of theirs."""
+    """Runs before it do not say so, and are taken for exact, as they were."""
     op.add_column(
         "weir_figure", sa.Column("lab_bound", sa.Boolean, nullable=False, server_default=sa.false())
     )
