@@ -143,6 +143,6 @@ def said(found: ConnectionsFound) -> str:
     unit = UNITS[found.goal]
     if found.load is None:
         return f"{found.goal}: irregular: {found.why}"
-    doubts = [" (tester-bound)" * found.tester_bound]
+    doubts = [" (tester-bound)" * found.tester_bound, " (all that the lab allows)" * found.lab_bound]
     doubts += [f" until a table is full: {found.full_table}"] if found.full_table else []
     return f"{found.goal}: {found.load:,.0f} {unit}{''.join(doubts)}"

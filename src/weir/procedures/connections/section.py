@@ -36,8 +36,9 @@ LEDGER_HEAD = (
 )  # fmt: skip
 COLUMNS = (
     "run", "lab", "technology", "variant", "chain", "goal", "success_ratio", "status", "load", "load_min",
-    "load_max", "searches", "tester_bound", "full_table", "why", "connections_per_s", "transactions_per_s",
-    "goodput_bps", "l2_bps", "open_most", "retransmission_ratio", "connect_p50_us", "connect_p99_us",
+    "load_max", "searches", "tester_bound", "lab_bound", "full_table", "why", "connections_per_s",
+    "transactions_per_s", "goodput_bps", "l2_bps", "open_most", "retransmission_ratio",
+    "connect_p50_us", "connect_p99_us",
     "first_byte_p50_us", "first_byte_p99_us", "transaction_p50_us", "transaction_p90_us",
     "transaction_p99_us", "transaction_p999_us", "transaction_max_us", "tester_per_s",
     "tester_transactions_per_s",

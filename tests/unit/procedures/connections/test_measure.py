@@ -17,7 +17,7 @@ from weir.fabric.counters import Counter
 from weir.lab import Lab, load_lab
 from weir.measure.tester import Unwatched, no_counters
 from weir.procedures.connections.measure import Alone, ConnectionMeasurer
-from weir.procedures.connections.section import SECTION
+from weir.procedures.connections.section import SECTION, amount
 from weir.procedures.connections.trial import ConnectionRunner
 from weir.protocol.connections import ConnectionsResult, SideResult
 from weir.protocol.ledger import Ledger
@@ -135,6 +135,15 @@ def test_the_highest_rate_of_transactions_on_connections_that_stay_open_is_found
     assert (last.clients.opened, last.transactions_s) == (100, 1)
     assert last.transactions_intended == pytest.approx(found.load, rel=0.001)
     assert last.success_ratio == 1
+
+
+def test_a_chain_that_carries_all_that_the_lab_lets_be_begun_may_carry_more(tmp_path: Path) -> None:
+    (found,) = measured(lab_of(tmp_path, "max_rate: 5000, "), Chain(10_000, 1)).found
+    assert found.load == pytest.approx(5_000)
+    assert (found.tester_bound, found.lab_bound) == (False, True)
+    assert amount(found).startswith("≥ ")
+    (found,) = measured(lab_of(tmp_path, "max_rate: 20000, "), Chain(10_000, 1)).found
+    assert (found.tester_bound, found.lab_bound) == (False, False)
 
 
 def test_throughput_is_the_payload_of_as_many_transactions_as_are_completed(tmp_path: Path) -> None:
@@ -375,7 +384,7 @@ def test_the_section_says_payload_in_bits_and_transactions_of_those_due(tmp_path
     (said,) = SECTION.findings(run)
     assert "Gbit/s of payload, 99.999 % of them completed." in said
     found, ledger = SECTION.tables(run)
-    assert [line[2].partition(" ")[2] for line in found.lines] == ["Gbit/s", "/s"]
+    assert [line[2].split(" ")[0::2] for line in found.lines] == [["≥", "Gbit/s"], ["≥", "/s"]]
     assert ledger.lines[1][7] == "10,000 of 10,000"
     table = SECTION.csv(run)
     assert table is not None
