@@ -191,7 +191,7 @@ build/.packages-openstack: packages-openstack.apt tools/install-packages | build
 	@touch $@
 
 .PHONY: test-openstack
-test-openstack: setup build/.packages-openstack .venv/.ready-rally ## weir verify of a real OpenStack, on this host, servers emulated; the better part of an hour
+test-openstack: setup build/.packages-openstack .venv/.ready-rally ## weir verify of a real OpenStack, on this host, servers emulated; half an hour
 	@$(SUDO) $(PYTHON) -m pytest -m slow -s tests/openstack_cloud
 
 .PHONY: test-queueing
