@@ -183,9 +183,11 @@ def _resolved(schema: Schema, root: Schema) -> Schema:
 
 
 def _options(schema: Schema, root: Schema) -> list[Schema]:
+    """Each with the unit and the limits that stand around it."""
     if "anyOf" not in schema:
         return [_resolved(schema, root)]
-    return [inner for option in schema["anyOf"] for inner in _options(_resolved(option, root), root)]
+    around = {name: schema[name] for name in ("x-unit", *_LIMITS) if name in schema}
+    return [around | inner for option in schema["anyOf"] for inner in _options(_resolved(option, root), root)]
 
 
 def _wanted(path: KeyPath, root: Schema) -> str:
@@ -208,7 +210,7 @@ def _kind(option: dict[str, Any], around: dict[str, Any]) -> str:
     text = _TYPES.get(str(option.get("type")), "a value")
     limits = {**around, **option}
     if option.get("type") in ("integer", "number"):
-        text += f" of {around['x-unit']}" if "x-unit" in around else ""
+        text += f" of {limits['x-unit']}" if "x-unit" in limits else ""
         text += _range(limits)
     if option.get("type") == "array":
         least, most = option.get("minItems", 0), option.get("maxItems")
@@ -223,14 +225,16 @@ def _kind(option: dict[str, Any], around: dict[str, Any]) -> str:
     return text
 
 
+_LIMITS = {
+    "minimum": "at least",
+    "exclusiveMinimum": "above",
+    "maximum": "at most",
+    "exclusiveMaximum": "below",
+}
+
+
 def _range(limits: dict[str, Any]) -> str:
-    words = {
-        "minimum": "at least",
-        "exclusiveMinimum": "above",
-        "maximum": "at most",
-        "exclusiveMaximum": "below",
-    }
     if "minimum" in limits and "maximum" in limits:
         return f" from {limits['minimum']:.12g} to {limits['maximum']:.12g}"
-    said = [f"{word} {limits[name]:.12g}" for name, word in words.items() if name in limits]
+    said = [f"{word} {limits[name]:.12g}" for name, word in _LIMITS.items() if name in limits]
     return " " + " and ".join(said) if said else ""

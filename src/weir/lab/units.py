@@ -46,6 +46,10 @@ def quantity(text: str, units: Mapping[str, Decimal], unit: str) -> float:
     return float(Decimal(match[1]) * units[match[2] or unit] / units[unit])
 
 
+_KEYWORDS = {"gt": "exclusiveMinimum", "ge": "minimum", "lt": "exclusiveMaximum", "le": "maximum"}
+"""Of JSON Schema, for limits that Pydantic leaves as they are where a text is accepted too."""
+
+
 @dataclass(frozen=True)
 class In:
     """Annotation of a float: a text with a unit is accepted too, and turned into a number in `unit`."""
@@ -61,7 +65,8 @@ class In:
         self, core: CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
         text = {"type": "string", "examples": [self.example]}
-        return {"anyOf": [handler(core), text], "x-unit": self.unit}
+        number = {_KEYWORDS.get(key, key): value for key, value in handler(core).items()}
+        return {"anyOf": [number, text], "x-unit": self.unit}
 
     def __hash__(self) -> int:
         return hash((self.unit, self.example))

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 
@@ -18,7 +18,7 @@ class KernelVnfEntry(FixedRecord):
     """Configuration, such as `2+1/ic125`."""
     f: int = Field(ge=1)
     """Scale factor in use: sets of x + y cores side by side."""
-    frame_bytes: int | float = Field(gt=0)
+    frame_bytes: Annotated[int, Field(gt=0)] | Annotated[float, Field(gt=0)]
     """L2 bytes with FCS; of a mix the mean."""
     mpps: float = Field(gt=0)
     """Equation (5)."""

@@ -239,6 +239,12 @@ def test_measuring_out_of_all_proportion_is_refused(measure: str, key: str) -> N
     assert problem(GOOD + f"measure: {{{measure}}}\n").key == key
 
 
+def test_a_limit_that_nothing_keeps_to_is_refused_with_what_one_may_be() -> None:
+    found = problem(GOOD + "sla: {latency_us: {p99: 0}}\n")
+    assert found.key == "sla.latency_us.p99"
+    assert found.expected == 'a number of us above 0 and at most 1000000000 or a text such as "50us"'
+
+
 def test_more_than_a_million_flows_are_refused() -> None:
     assert not problems(GOOD + "traffic: {flows: {count: 1000000}}\n")
     assert "1000000" in (problem(GOOD + "traffic: {flows: {count: 1000001}}\n").expected or "")
