@@ -8,9 +8,10 @@ directions together.
 from __future__ import annotations
 
 import math
+from itertools import combinations
 from typing import Annotated, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from weir.base.packet_rate import LEAST_PPS, MOST_PPS
 from weir.base.record import LabSection
@@ -167,13 +168,14 @@ class Measure(LabSection):
         """The highest load that the lab allows, all directions together; infinite: any."""
         return math.inf if self.max_load_pps is None else self.max_load_pps
 
-    @model_validator(mode="after")
-    def _distinct(self) -> Self:
-        names = [goal.name for goal in self.goals]
-        ratios = [goal.loss_ratio for goal in self.goals]
-        if len(set(names)) < len(names) or len(set(ratios)) < len(ratios):
-            raise ValueError("expected goals that differ in name and in loss_ratio")
-        return self
+    @field_validator("goals")
+    @classmethod
+    def _distinct(cls, goals: tuple[Goal, ...]) -> tuple[Goal, ...]:
+        for one, other in combinations(goals, 2):
+            for what in ("name", "loss_ratio"):
+                if (both := getattr(one, what)) == getattr(other, what):
+                    raise ValueError(f"has {both} as {what} twice; expected goals that differ in both")
+        return goals
 
     @model_validator(mode="after")
     def _loads_named(self) -> Self:

@@ -68,9 +68,8 @@ def _directions(points: Sequence[DelayPoint]) -> dict[str, None]:
 def _no_load(load: str | None, throughput: Sequence[Throughput]) -> str:
     """Of loads that are shares of a rate there is none without the rate."""
     goal = load_of(load).goal if load is not None else None
-    lacking = next((one for one in throughput if one.load_pps is None and goal in (None, one.goal)), None)
-    if load is not None and goal is None:
-        lacking = None
+    without = (one for one in throughput if one.load_pps is None and (load is None or one.goal == goal))
+    lacking = next(without, None)
     return f"{lacking.goal}: {lacking.why}" if lacking is not None else "No delay was measured."
 
 

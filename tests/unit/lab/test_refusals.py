@@ -219,7 +219,7 @@ def test_an_imix_whose_smallest_frame_does_not_fit_is_refused() -> None:
     [
         ("goals: [{name: NDR, loss_ratio: 1}]", "measure.goals[0].loss_ratio"),
         ("goals: [{name: NDR, loss_ratio: -0.1}]", "measure.goals[0].loss_ratio"),
-        ("goals: [{name: A, loss_ratio: 0}, {name: A, loss_ratio: 0.1}]", "measure"),
+        ("goals: [{name: A, loss_ratio: 0}, {name: A, loss_ratio: 0.1}]", "measure.goals"),
         ("goals: []", "measure.goals"),
         ("repeats: 101", "measure.repeats"),
         ("repeats: 2.5", "measure.repeats"),
@@ -243,6 +243,18 @@ def test_a_limit_that_nothing_keeps_to_is_refused_with_what_one_may_be() -> None
     found = problem(GOOD + "sla: {latency_us: {p99: 0}}\n")
     assert found.key == "sla.latency_us.p99"
     assert found.expected == 'a number of us above 0 and at most 1000000000 or a text such as "50us"'
+
+
+@pytest.mark.parametrize(
+    ("goals", "said"),
+    [
+        ("{name: A, loss_ratio: 0}, {name: A, loss_ratio: 0.1}", "has A as name twice"),
+        ("{name: A, loss_ratio: 0.1}, {name: B, loss_ratio: 0.1}", "has 0.1 as loss_ratio twice"),
+    ],
+)
+def test_goals_that_nobody_could_tell_apart_are_refused_and_which(goals: str, said: str) -> None:
+    found = problem(GOOD + f"measure: {{goals: [{goals}]}}\n")
+    assert (found.key, found.message) == ("measure.goals", said)
 
 
 def test_more_than_a_million_flows_are_refused() -> None:
