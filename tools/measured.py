@@ -19,12 +19,14 @@ from weir.base.error import WeirError
 from weir.cli.stored import stored
 from weir.lab.frames import frame_label
 from weir.procedures.latency import section_rows
+from weir.procedures.steps import section as steps
 from weir.procedures.tenants import section as tenants
 from weir.procedures.tenants import section_rows as sent
 from weir.procedures.tenants import section_tcp
 from weir.procedures.tenants.section_paper import checks
 from weir.procedures.tenants.section_steps import costs
 from weir.report import doubts, legend, noise, numbers, rates, render, summary
+from weir.report.sections import PlainTable
 from weir.results.result import Result
 from weir.results.trial import left_out_s
 
@@ -89,6 +91,10 @@ def lab_tables(result: Result) -> Iterator[str]:
     else:
         yield from textwrap.wrap(f"{_run(result)}.", WIDTH, break_on_hyphens=False)
     yield from _tenants(result)
+    for brought in steps.plain_tables(result):
+        yield from _plain(brought, f"{brought.title}:")
+        yield ""
+        yield from textwrap.wrap(" ".join(steps.MEANING), WIDTH, break_on_hyphens=False)
     rows = list(section_rows.reduction_rows(result))
     if rows:
         yield ""
@@ -134,11 +140,15 @@ def _tenants(result: Result) -> Iterator[str]:
         line = " | ".join(values.get(one, "") for one in columns)
         yield f"| {frame} | {load_pps:,.0f} | {line} |"
     for over_tcp in [one for one in tenants.plain(result) if one.title == section_tcp.TITLE]:
-        yield from ("", f"{over_tcp.title}, by iperf3:", "", f"| {' | '.join(over_tcp.head)} |")
-        yield "|---" * len(over_tcp.head) + "|"
-        yield from (f"| {' | '.join(line)} |" for line in over_tcp.lines)
+        yield from _plain(over_tcp, f"{over_tcp.title}, by iperf3:")
     yield from _points("What one more costs:", costs(result))
     yield from _points("What the paper found, here:", [one.sentence() for one in checks(result)])
+
+
+def _plain(one: PlainTable, title: str) -> Iterator[str]:
+    yield from ("", title, "", f"| {' | '.join(one.head)} |")
+    yield "|---" * len(one.head) + "|"
+    yield from (f"| {' | '.join(line)} |" for line in one.lines)
 
 
 def _warnings(result: Result) -> Iterator[str]:
