@@ -80,7 +80,7 @@ def test_it_says_what_was_measured_on_what_and_what_the_numbers_rest_on() -> Non
 def test_rates_and_ratios_are_those_of_the_other_formats() -> None:
     _, (table,) = parsed(render(disturbed(), "markdown"))
     lines = {line[1]: line for line in table}
-    assert lines["direct"][3:] == ["T", "8.000", "7.600–8.400", "4.096", "≥20.0", "19.0–21.0"]
+    assert lines["direct"][3:] == ["T", "≥8.000", "7.600–8.400", "4.096", "≥20.0", "19.0–21.0"]
     assert lines["ovs"][3:] == ["L", "0.100–0.250", "–", "0.0512–0.128", "–", ""]
 
 

@@ -65,12 +65,14 @@ def explain_case(setup: Setup, case: Case, machine: Fingerprint) -> CaseExplanat
         )
     one = analysis(trial, setup.topology, machine.tsc_hz, case)
     verdict = judge(one)
+    # What was late since others had the cores was carried, too.
+    all_came = trial.delivered >= trial.offered and trial.disturbed
     not_used = trial.invalid_because if not trial.valid and one.silent is None else []
     return CaseExplanation(
         technology=setup.name,
         chain=setup.chain,
         frame=case.frame,
-        carried_pps=one.carried_pps,
+        carried_pps=one.offered_pps if all_came else one.carried_pps,
         offered_pps=one.offered_pps,
         purpose=trial.purpose,
         not_used=not_used,

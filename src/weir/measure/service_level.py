@@ -134,7 +134,7 @@ def _verdict(
 def _floor(goal: str, least_pps: float, throughput: Sequence[Throughput]) -> Verdict:
     of_goal = next((one for one in throughput if one.goal == goal), None)
     found, below = (of_goal.load_pps, False) if of_goal is not None else (None, False)
-    why = of_goal.why if of_goal is not None else f"{goal} was not searched for."
+    why = of_goal.why if of_goal is not None else f"No search for {goal} came to its end."
     if of_goal is not None and found is None and (of_goal.upper_bound_pps or math.inf) <= least_pps:
         found, below = of_goal.upper_bound_pps, True
     if of_goal is not None and found is not None and of_goal.disturbed:

@@ -15,6 +15,8 @@ _ROUNDED = 1e-6
 
 def contradiction(result: Result) -> str | None:
     """The first thing that cannot be, with its place; None: there is none."""
+    if not result.title.isprintable():
+        return f"its title is {result.title!r}"
     for setup in result.setups:
         for case in setup.cases:
             what = next(_of(case), None)
@@ -26,6 +28,10 @@ def contradiction(result: Result) -> str | None:
 def _of(case: Case) -> Iterator[str]:
     for found in case.throughput:
         lowest, rate, highest = found.load_min_pps, found.load_pps, found.load_max_pps
+        if not found.goal.isprintable():
+            yield f"a goal is named {found.goal!r}"
+        if found.loss_ratio is not None and not 0 <= found.loss_ratio <= 1:
+            yield f"{found.goal} has a loss ratio of {found.loss_ratio}"
         for pps in (rate, lowest, highest):
             if pps is not None and pps < 0:
                 yield f"{found.goal} is {pps} packets a second"

@@ -66,6 +66,14 @@ def rate_above_its_highest(setup: Any) -> None:
     setup["cases"][0]["throughput"][0] |= {"load_pps": 1e12, "load_min_pps": 1e6, "load_max_pps": 2e6}
 
 
+def goal_that_nobody_can_print(setup: Any) -> None:
+    setup["cases"][0]["throughput"][0]["goal"] = "\x1b[2J"
+
+
+def more_lost_than_sent(setup: Any) -> None:
+    setup["cases"][0]["throughput"][0]["loss_ratio"] = 7.0
+
+
 def round_below_zero(setup: Any) -> None:
     setup["cases"][0]["throughput"][0]["rounds"] = [{"round": 1, "load_pps": -1e6}]
 
@@ -111,6 +119,8 @@ def port_of_no_node(setup: Any) -> None:
         ),
         (lambda: packed(HEADER, hostile_setup(of_the_first_trial(loss_ratio=7))), "a loss ratio of 7.0"),
         (lambda: packed(HEADER, hostile_setup(of_the_first_trial(duration_s=-1))), "a trial lasted -1.0 s"),
+        (lambda: packed(HEADER, hostile_setup(goal_that_nobody_can_print)), "a goal is named '.x1b.2J'"),
+        (lambda: packed(HEADER, hostile_setup(more_lost_than_sent)), "NDR has a loss ratio of 7.0"),
         (lambda: packed(HEADER, hostile_setup(round_below_zero)), "round 1 found -1000000.0 packets"),
         (lambda: packed(HEADER, hostile_setup(delay_of_less_than_none)), "has -1 packets duplicates"),
         (lambda: b"", "it is no JSON from line 1, column 1 on"),
@@ -143,6 +153,7 @@ def port_of_no_node(setup: Any) -> None:
         (lambda: packed(HEADER, hostile(duration_s=10**49)), "10000000000000000000… is no number of"),
         (lambda: json.dumps(fine() | {"version": 1 << 64}).encode(), "it has more than 64 bits"),
         (lambda: packed(HEADER, hostile(version=1, setups=[{"topology": 7}])), "no result of Weir"),
+        (lambda: packed(HEADER, hostile(title="\x1b]0;owned")), "its title is '.x1b"),
         (lambda: packed(HEADER, {"tags": [], "result": None}), "no result of Weir"),
         (lambda: packed(HEADER, {"tags": "baseline", "result": {}}), "expected tags and a result"),
         (lambda: packed(HEADER, hostile() | {"tags": ["a b"]}), "tag 'a b'"),

@@ -13,7 +13,7 @@ from rich.console import Console
 from weir.base.node import KernelFunction
 from weir.explain.text import show
 from weir.results.explanation import CaseExplanation, Explanation
-from weir.results.result import AreaLoad, Ceiling, OffloadLoad
+from weir.results.result import AreaLoad, Ceiling, Latency, OffloadLoad
 
 from .made import OFFERED, area, explained, stall, stream, the_tester, topology, trial, verdict
 
@@ -216,10 +216,15 @@ def test_a_function_that_a_light_load_fills_is_too_slow_and_not_unknown() -> Non
 
 def test_nothing_where_all_was_carried() -> None:
     areas = [*the_tester(), area("f1", HALF, NAT), area("f2", 0.2, ACL)]
-    found = explained(trial(areas))
+    late = dict.fromkeys(
+        ("min_us", "mean_us", "p50_us", "p90_us", "p99_us", "p999_us", "p9999_us", "max_us"), 3e4
+    )
+    behind = stream(OFFERED).model_copy(update={"latency": Latency(packets=OFFERED, **late)})
+    found = explained(trial(areas, streams=[behind]))
     assert found.limit.kind == "nothing"
-    found.carried_pps = 0.97 * OFFERED  # what came later was carried, too
-    assert "carried" not in shown(found).split("Limited by")[0]
+    assert "carried" not in shown(found).split("Limited by")[0]  # what came later was carried, too
+    away = explained(trial(areas, streams=[behind], stalls=[stall(1, 0.9)]))
+    assert (away.limit.kind, away.carried_pps) == ("unknown", away.offered_pps)
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,8 @@ CSV_COLUMNS = (
     "lost", "duplicates", "reordered", "min_us", "mean_us", "p50_us", "p90_us", "p99_us", "p999_us",
     "p9999_us", "max_us", "ipdv_p99_us", "jitter_mean_us", "jitter_max_us",
     "interval_dropped", "interval_stalls", "interval_stalled_us", "interval_host_stalls",
-    "interval_host_stalled_us", "interval_longest_stall_us", "interval_events", "rss_kib", "cpu_s",
+    "interval_host_stalled_us", "interval_longest_stall_us", "interval_events",
+    "interval_events_unseen", "rss_kib", "cpu_s",
     "buffers_in_use", "look_ms", "step",
 )  # fmt: skip
 
@@ -129,6 +130,7 @@ def _csv_row(interval: SoakInterval, stream: SoakStream) -> dict[str, Cell]:
         "interval_host_stalled_us": round(sum(one.host_us for one in interval.stalls), 1),
         "interval_longest_stall_us": round(max((one.longest_us for one in interval.stalls), default=0.0), 1),
         "interval_events": len(interval.events) + interval.events_left_out,
+        "interval_events_unseen": interval.losses_unseen or interval.stalls_unseen,
         "rss_kib": data_plane.rss_kib if data_plane else None,
         "cpu_s": data_plane.cpu_s if data_plane else None,
         "buffers_in_use": sum(pool.size - pool.free for pool in interval.pools),

@@ -101,7 +101,7 @@ def _plain(result: Result, setup: Setup, case: Case, goal: str, *, ratios: bool)
     found = row.throughput if row is not None else None
     unit = summary.rate_unit(result)
     cells = [frame_label(case.frame), setup.name, goal, legend.flags_of(row, case)]
-    cells += [rates.mpps(found, unit=unit), rates.span_mpps(found, unit), rates.gbps(found)]
+    cells += [rates.bounded_mpps(found, unit=unit), rates.span_mpps(found, unit), rates.gbps(found)]
     if ratios:
         cells += [row.ratio_text, row.ratio.span if row.ratio else ""] if row else [numbers.NONE, ""]
     return cells

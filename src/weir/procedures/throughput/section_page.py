@@ -245,7 +245,7 @@ def _cells(result: Result, setup: Setup, case: Case, goals: list[str]) -> list[C
         found = row.throughput if row else None
         letters = legend.flags_of(row, case)
         cells += [
-            tag("td", rates.mpps(found, unit=unit), class_="n goal big"),
+            tag("td", rates.bounded_mpps(found, unit=unit), class_="n goal big"),
             tag("td", [tag("abbr", letter, title=FLAGS[letter]) for letter in letters], class_="flags"),
             tag("td", rates.span_mpps(found, unit), class_="n dim"),
             tag("td", rates.gbps(found), class_="n"),
