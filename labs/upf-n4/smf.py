@@ -29,7 +29,7 @@ PRECEDENCE, DESTINATION_INTERFACE, APPLY_ACTION, PDR_ID, F_SEID, NODE_ID = 29, 4
 OUTER_HEADER_CREATION, UE_IP_ADDRESS, OUTER_HEADER_REMOVAL, RECOVERY_TIME_STAMP, FAR_ID = 84, 93, 95, 96, 108
 """Types of information elements: table 8.1.2-1."""
 ACCESS, CORE = b"\x00", b"\x01"
-FORWARD, CHOOSE_IPV4, DESTINATION_IPV4, GTPU_UDP_IPV4 = b"\x02", b"\x05", b"\x06", b"\x01\x00"
+FORWARD, IPV4, CHOOSE_IPV4, DESTINATION_IPV4, GTPU_UDP_IPV4 = b"\x02", b"\x01", b"\x05", b"\x06", b"\x01\x00"
 
 
 class GoneError(Exception):
@@ -42,8 +42,8 @@ def element(kind: int, *value: bytes) -> bytes:
     return struct.pack(">HH", kind, len(whole)) + whole
 
 
-def rules(ue: bytes, gnb: bytes, gnb_teid: int) -> bytes:
-    """Uplink out of a tunnel whose TEID the UPF chooses, and downlink into the gNB's."""
+def rules(ue: bytes, tunnel_here: bytes, gnb: bytes, gnb_teid: int) -> bytes:
+    """Uplink out of the UPF's tunnel, which is an F-TEID's value, and downlink into the gNB's."""
     up, down = struct.pack(">H", 1), struct.pack(">H", 2)
     far_up, far_down = (element(FAR_ID, struct.pack(">I", number)) for number in (1, 2))
     precedence = element(PRECEDENCE, struct.pack(">I", 100))
@@ -54,7 +54,7 @@ def rules(ue: bytes, gnb: bytes, gnb_teid: int) -> bytes:
                 CREATE_PDR,
                 element(PDR_ID, up),
                 precedence,
-                element(PDI, element(SOURCE_INTERFACE, ACCESS), element(F_TEID, CHOOSE_IPV4)),
+                element(PDI, element(SOURCE_INTERFACE, ACCESS), element(F_TEID, tunnel_here)),
                 element(OUTER_HEADER_REMOVAL, b"\x00"),
                 far_up,
             ),
@@ -81,6 +81,14 @@ def rules(ue: bytes, gnb: bytes, gnb_teid: int) -> bytes:
     )
 
 
+def f_teid(number: int, asked: argparse.Namespace) -> bytes:
+    """Of this session at the UPF: for the UPF to choose, or given."""
+    if asked.upf_teid_first is None:
+        return CHOOSE_IPV4
+    address: bytes = asked.upf_n3_address.packed
+    return IPV4 + struct.pack(">I", asked.upf_teid_first + number) + address
+
+
 class Smf:
     """One control plane function, and the UPF that it controls."""
 
@@ -104,14 +112,15 @@ class Smf:
         answer = self._ask(self._numbered(HEARTBEAT, element(RECOVERY_TIME_STAMP, self._recovery)))
         return elements(answer)[RECOVERY_TIME_STAMP]
 
-    def establish(self, ues: range, first_ue: int, gnb: bytes, first_teid: int) -> dict[int, int]:
+    def establish(self, ues: range, asked: argparse.Namespace) -> dict[int, int]:
         """Sessions of these UEs, by their numbers; how many answers had each cause."""
         waiting = {}
         for number in ues:
-            ue = ipaddress.IPv4Address(first_ue + number).packed
             body = element(NODE_ID, b"\x00", self._own)
             body += element(F_SEID, b"\x02", struct.pack(">Q", number + 1), self._own)
-            message = self._numbered(ESTABLISHMENT, body + rules(ue, gnb, first_teid + number), seid=0)
+            ue, gnb = (asked.ue_first_address + number).packed, asked.gnb_address.packed
+            body += rules(ue, f_teid(number, asked), gnb, asked.gnb_teid_first + number)
+            message = self._numbered(ESTABLISHMENT, body, seid=0)
             waiting[message[12:15]] = message
         causes: dict[int, int] = {}
         for message in waiting.values():
@@ -165,17 +174,16 @@ def elements(message: bytes) -> dict[int, bytes]:
 def served(smf: Smf, asked: argparse.Namespace) -> None:
     """Sets everything up, and sees that the UPF stays the same. GoneError when it is another one, or none."""
     smf.associate()
-    first_ue, gnb = int(asked.ue_first_address), asked.gnb_address.packed
     began = time.monotonic()
     causes: dict[int, int] = {}
     recovery = smf.heartbeat()
     for first in range(0, asked.sessions, WINDOW):
         ues = range(first, min(first + WINDOW, asked.sessions))
-        for cause, count in smf.establish(ues, first_ue, gnb, asked.gnb_teid_first).items():
+        for cause, count in smf.establish(ues, asked).items():
             causes[cause] = causes.get(cause, 0) + count
     refused = "".join(f", {n} refused by cause {cause}" for cause, n in causes.items() if cause != ACCEPTED)
     print(f"{causes.get(ACCEPTED, 0)} sessions in {time.monotonic() - began:.3f} s{refused}", flush=True)
-    while smf.heartbeat() == recovery:
+    while not asked.once and smf.heartbeat() == recovery:
         time.sleep(HEARTBEAT_S)
 
 
@@ -191,6 +199,13 @@ def main() -> None:
     parser.add_argument("--ue-first-address", type=address, default=address("10.45.0.1"))
     parser.add_argument("--gnb-address", type=address, default=address("192.0.2.2"))
     parser.add_argument("--gnb-teid-first", type=int, default=1)
+    parser.add_argument(
+        "--upf-teid-first", type=int, help="its TEIDs are these, from this on (absent: it chooses)"
+    )
+    parser.add_argument(
+        "--upf-n3-address", type=address, default=address("192.0.2.1"), help="with them (%(default)s)"
+    )
+    parser.add_argument("--once", action="store_true", help="ends when all sessions stand")
     asked = parser.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     smf = Smf(asked.address, asked.upf)
@@ -198,6 +213,8 @@ def main() -> None:
         while True:
             try:
                 served(smf, asked)
+                if asked.once:
+                    return
             except GoneError:
                 time.sleep(HEARTBEAT_S / 5)
     except KeyboardInterrupt:
