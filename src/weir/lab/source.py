@@ -329,9 +329,15 @@ class _Reader:
 
 
 def _text_of(node: Node) -> str | None:
-    """With characters whole that JSON, which is YAML, writes in two halves; None: a half stands alone."""
+    """With characters whole that JSON, which is YAML, writes in two halves; None: a half stands alone. Where
+    a text was folded the reader leaves marks, which are none of it."""
+    text = str(node.value)
     try:
-        return str(node.value).encode("utf-16", "surrogatepass").decode("utf-16")
+        return (
+            (text.replace("\a", "") if getattr(node, "style", None) == ">" else text)
+            .encode("utf-16", "surrogatepass")
+            .decode("utf-16")
+        )
     except UnicodeDecodeError:
         return None
 

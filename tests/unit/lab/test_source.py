@@ -153,6 +153,18 @@ def test_a_character_that_json_writes_in_two_halves_is_one() -> None:
     assert load(GOOD + r'title: "\ud83d\ude00"' + "\n").title == "\N{GRINNING FACE}"
 
 
+@pytest.mark.parametrize("style", [">-", ">", ">+", "|", "|-"])
+def test_a_text_of_several_lines_is_what_any_reader_of_yaml_makes_of_it(style: str) -> None:
+    command = f"{style}\n        one two\n        three\n\n        four\n          five\n"
+    text = f"{GOOD}functions:\n  default:\n    kind: program\n    program:\n      command: {command}"
+    expected = YAML(typ="safe").load(text)["functions"]["default"]["program"]["command"]
+    only_bridges = text.replace("technology: [direct, linux-bridge, ovs-dpdk]", "technology: linux-bridge")
+    program = load(only_bridges).functions["default"].program
+    assert program is not None
+    assert program.command == expected
+    assert "\a" not in expected
+
+
 def test_units_are_understood() -> None:
     lab = load(
         GOOD + "measure: {warm_up_s: 200ms, max_load_pps: 1.5Mpps, stall_threshold_us: 1ms, "
