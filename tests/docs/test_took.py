@@ -13,7 +13,8 @@ from tools.took import sentence
 
 ROOT = Path(__file__).resolve().parents[2]
 MAKE_TEST = re.compile(
-    r"make test`? (?:takes|#.*;) (\w+) minutes (?:\([^)]*\) )?to (\w+) \((?:AMD EPYC without it; )?target: (\w+), MISSED"
+    r"make test`? (?:takes|#.*;) (\w+) minutes (?:\([^)]*\) )?to (\w+) "
+    r"\((?:AMD EPYC without it; )?target: (\w+), MISSED"
 )
 
 
