@@ -206,7 +206,8 @@ def table(result: Result) -> Iterator[str]:
         yield f"| {chain} | `{technology}` | {' | '.join(by_frame.get(frame, '') for frame in frames)} |"
     yield ""
     used = legend.flags_used(result)
-    bounds = "≥, ≤: at least, at most, since the tester was a limit. "
+    limit = "the tester, or what the lab lets be sent," if "M" in used else "the tester"
+    bounds = f"≥, ≤: at least, at most, since {limit} was a limit. "
     if any("; a trial: " in cell for by_frame in cells.values() for cell in by_frame.values()):
         bounds += "A trial: one of the same case carried that without loss, perhaps in a better state. "
     if any("; a trial lost " in cell for by_frame in cells.values() for cell in by_frame.values()):
