@@ -177,7 +177,8 @@ def verdicts(suite: SuiteResult, sla: SutSla, *, timed: bool = True) -> Iterator
     run = [one for one in suite.cases if one.outcome in ("passed", "failed")]
     failed = sum(one.outcome == "failed" for one in run)
     left = suite.count("not run")
-    ratio = failed / len(run) if run else None
+    # Of cases that are left, all may pass yet: it is the least that the share can become.
+    ratio = failed / (len(run) + left) if run or left else None
     over = ratio is not None and ratio > sla.failure_ratio
     known = ratio if not left or over else None
     yield Verdict(

@@ -143,6 +143,17 @@ def test_some_may_fail_where_the_level_says_so() -> None:
     assert [one.outcome for one in verdicts(half, SutSla(failure_ratio=0.5))] == ["met"]
 
 
+@pytest.mark.parametrize(
+    ("failed", "left", "found"), [(1, 8, None), (2, 7, 2 / 9), (3, 6, 3 / 9), (0, 9, None), (2, 0, 1.0)]
+)
+def test_a_share_of_failed_cases_is_missed_only_where_those_that_are_left_cannot_make_it_good(
+    failed: int, left: int, found: float | None
+) -> None:
+    cases = suite(*[("failed", 1.0)] * failed, *[("not run", 0.0)] * left)
+    (one,) = verdicts(cases, SutSla(failure_ratio=0.2))
+    assert (one.outcome, one.found) == ("not judged" if found is None else "missed", found)
+
+
 def test_a_case_that_takes_too_long_fails_by_that() -> None:
     cloud = MadeCloud(says="never")
     found = verified(cloud, SutFile(weir=1, name="made", case_time_limit_s=0.3), [HEALTHCHECK])
