@@ -28,6 +28,8 @@ class MadeCloud:
     says: str | None = None
     """In place of what a command would say."""
     not_removed: str = ""
+    leaves: list[str] = field(default_factory=list)
+    """What of each stack, in turn, is not removed; the rest is, or `not_removed`."""
     lacks: str = ""
     stood: list[StackWanted] = field(default_factory=list)
     standing: int = 0
@@ -53,8 +55,9 @@ class MadeCloud:
         self.standing += 1
         yield MadeStack(self, wanted)
         self.standing -= 1
-        if self.not_removed:
-            raise FabricError(self.not_removed)
+        left = self.leaves.pop(0) if self.leaves else self.not_removed
+        if left:
+            raise FabricError(left)
 
 
 @dataclass

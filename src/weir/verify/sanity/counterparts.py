@@ -5,7 +5,8 @@ the cloud builds it, and servers in it. Others need an API."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from weir.verify.case import NotSoError, Running, active
@@ -99,7 +100,22 @@ COUNTERPARTS: Mapping[str, Counterpart] = {
 
 def iterations(run: Running, counterpart: Counterpart, wanted: ScenarioWanted) -> list[Iteration]:
     """One after the other. What went wrong is the iteration's cause, as with a driver's own."""
-    return [_iteration(run, counterpart) for _ in range(wanted.iterations)]
+    found = []
+    for _ in range(wanted.iterations):
+        with _leaving_its_own(run):
+            found.append(_iteration(run, counterpart))
+    return found
+
+
+@contextmanager
+def _leaving_its_own(run: Running) -> Iterator[None]:
+    """What one iteration leaves is no fault of the next one; the case has left all of it."""
+    before, run.not_removed = run.not_removed, None
+    try:
+        yield
+    finally:
+        left = (before, run.not_removed)
+        run.not_removed = "; ".join(dict.fromkeys(one for one in left if one is not None)) or None
 
 
 def _iteration(run: Running, counterpart: Counterpart) -> Iteration:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from weir.lab.sut import SutFile
@@ -20,6 +21,15 @@ def done(cloud: MadeCloud, **keys: Any) -> dict[str, CaseResult]:
     sut = SutFile.model_validate({"weir": 1, "name": "made", "case_time_limit_s": 5.0} | keys)
     (suite,) = verified(cloud, sut, [SUITES["sanity"].of(sut)]).suites
     return {one.name: one for one in suite.cases}
+
+
+def done_alone(cloud: MadeCloud, name: str, iterations: int) -> CaseResult:
+    """That scenario, and no other one."""
+    sut = SutFile.model_validate({"weir": 1, "name": "made", "sanity": {"iterations": iterations}})
+    suite = SUITES["sanity"].of(sut)
+    alone = replace(suite, cases=tuple(one for one in suite.cases if one.name == name))
+    (case,) = verified(cloud, sut, [alone]).suites[0].cases
+    return case
 
 
 def test_eleven_of_56_are_done_and_the_others_say_why_they_are_not() -> None:
@@ -58,6 +68,18 @@ def test_a_cloud_that_does_not_stand_fails_them_with_its_cause() -> None:
     load = found[ROUTERS].scenario
     assert load is not None
     assert load.operations[1].failed == 2
+
+
+def test_an_iteration_that_leaves_something_fails_alone_and_the_case_names_all_that_is_left() -> None:
+    cloud = MadeCloud(leaves=["network 1 stays", "", "network 3 stays", ""])
+    case = done_alone(cloud, ROUTERS, 4)
+    load = case.scenario
+    assert load is not None
+    assert (load.planned, load.succeeded, load.failed) == (4, 2, 2)
+    assert load.causes == {"network 1 stays": 1, "network 3 stays": 1}
+    (removal,) = [one for one in load.operations if one.name == REMOVE]
+    assert (len(removal.seconds), removal.failed) == (2, 2)
+    assert case.not_removed == "network 1 stays; network 3 stays"
 
 
 def test_an_interface_without_the_servers_address_is_a_failure() -> None:
