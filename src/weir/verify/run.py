@@ -84,10 +84,13 @@ class Run:
         self._keep = keep
         self._told = told
         self._say = say
+        self._began_s = 0.0
+        """As if all of it had been done since then without a pause."""
 
     def run(self) -> Verification:
         """To its end, or to Ctrl-C: then it is interrupted. WeirError where nothing can be verified."""
-        found, began, before_s = self.found, time.monotonic(), self.found.seconds
+        found = self.found
+        self._began_s = time.monotonic() - found.seconds
         self._driver.require()
         wanted = [self._suites[one.name] for one in found.suites]
         for one in wanted:
@@ -113,12 +116,16 @@ class Run:
                 *call_verdicts(suite, self._sut.sla.calls),
             ]
         found.finished_at = datetime.now(UTC).isoformat(timespec="seconds")
-        found.seconds = round(before_s + time.monotonic() - began, 1)
-        self._keep(found)
+        self._store()
         return found
 
-    def _cases(self) -> None:
+    def _store(self) -> None:
+        """With the time so far: whoever resumes a run that was killed adds to it."""
+        self.found.seconds = round(time.monotonic() - self._began_s, 1)
         self._keep(self.found)
+
+    def _cases(self) -> None:
+        self._store()
         for suite in self.found.suites:
             for number, case in enumerate(suite.cases):
                 if case.outcome != "not run":
@@ -130,7 +137,7 @@ class Run:
                 )
                 found, interrupted = executed(wanted, running)
                 suite.cases[number] = found
-                self._keep(self.found)
+                self._store()
                 if interrupted:
                     raise KeyboardInterrupt
                 self._told(suite, found)

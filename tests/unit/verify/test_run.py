@@ -154,6 +154,17 @@ def test_a_share_of_failed_cases_is_missed_only_where_those_that_are_left_cannot
     assert (one.outcome, one.found) == ("not judged" if found is None else "missed", found)
 
 
+def test_a_run_that_is_killed_has_kept_the_time_that_it_took_so_far() -> None:
+    cases = tuple(Case(f"case{n}", "a case", lambda _: time.sleep(0.1)) for n in range(3))
+    slow, cloud, sut = Suite("slow", "Slow?", cases), MadeCloud(), SutFile(weir=1, name="made")
+    begun = planned(sut, [slow], cloud)
+    begun.seconds = 100.0
+    kept: list[float] = []
+    Run(sut, [slow], cloud, begun, keep=lambda one: kept.append(one.seconds), told=lambda *_: None).run()
+    before, first, second, third, _ = kept
+    assert 100.0 <= before < first < second < third < 130.0
+
+
 def test_a_case_that_takes_too_long_fails_by_that() -> None:
     cloud = MadeCloud(says="never")
     found = verified(cloud, SutFile(weir=1, name="made", case_time_limit_s=0.3), [HEALTHCHECK])
