@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from weir.report.blocks import new_console
-from weir.results.verification import Verification
+from weir.results.verification import CaseOutcome, Verification
 from weir.verify.report import headline
 from weir.verify.report.junit import junit
 from weir.verify.report.page import page
@@ -80,6 +80,25 @@ def test_what_was_not_run_is_skipped_in_junit_and_its_level_an_error(good: Verif
     root = ElementTree.fromstring(junit(good))
     suite, level = root.findall("testsuite")
     assert (suite.get("skipped"), level.get("errors")) == ("1", "1")
+
+
+@pytest.mark.parametrize(
+    ("outcome", "why", "told"),
+    [
+        ("failed", "no address", "failure: no address; not removed: network stays"),
+        ("failed", "not removed within 9 s: network stays", "failure: not removed within 9 s: network stays"),
+        ("skipped", "it has no card", "skipped: it has no card; not removed: network stays"),
+        ("not run", None, "skipped: not run; not removed: network stays"),
+    ],
+)
+def test_junit_names_what_a_case_left_as_the_other_reports_do(
+    good: Verification, outcome: CaseOutcome, why: str | None, told: str
+) -> None:
+    case = good.suites[0].cases[0]
+    case.outcome, case.why, case.not_removed = outcome, why, "network stays"
+    (one,) = ElementTree.fromstring(junit(good)).findall("testsuite/testcase[@name='connection_check']")
+    assert [f"{each.tag}: {each.get('message')}" for each in one if each.tag != "system-out"] == [told]
+    assert "network stays" in page(good)
 
 
 def test_the_page_escapes_what_clouds_say_loads_nothing_and_has_every_operation(bad: Verification) -> None:

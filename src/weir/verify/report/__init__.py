@@ -45,7 +45,11 @@ def time_of(case: CaseResult) -> str:
 
 def said(case: CaseResult) -> str:
     """What it shows, and of one that failed or was skipped the cause; what is left of it."""
-    words = f"{case.title}: {case.why}" if case.why else case.title
+    return with_left(case, f"{case.title}: {case.why}" if case.why else case.title)
+
+
+def with_left(case: CaseResult, words: str) -> str:
+    """Words on a case, and what is left of it, where they do not say so."""
     left = case.not_removed is not None and case.not_removed not in words
     return f"{words}; not removed: {case.not_removed}" if left else words
 

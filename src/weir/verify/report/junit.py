@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 from weir.results.result import Verdict
 from weir.results.verification import CaseResult, Verification
-from weir.verify.report import found_of, promised, scenarios
+from weir.verify.report import found_of, promised, scenarios, with_left
 from weir.verify.report.calls import capacity, fate
 from weir.verify.report.chains import summary
 
@@ -56,10 +56,9 @@ def _case(suite: ElementTree.Element, place: str, case: CaseResult) -> None:
     one = ElementTree.SubElement(
         suite, "testcase", classname=place, name=case.name, time=f"{case.seconds:.3f}"
     )
-    if case.outcome == "failed":
-        ElementTree.SubElement(one, "failure", message=_clean(case.why or ""))
-    elif case.outcome != "passed":
-        ElementTree.SubElement(one, "skipped", message=_clean(case.why or case.outcome))
+    if case.outcome != "passed":
+        kind = "failure" if case.outcome == "failed" else "skipped"
+        ElementTree.SubElement(one, kind, message=_clean(with_left(case, case.why or case.outcome)))
     said = [f"{each.seconds:.3f} s  {each.name}: {each.found}" for each in case.operations]
     said += [f"{load.rate_cps:g} calls/s: {fate(load)}" for load in case.calls]
     if case.scenario is not None:
