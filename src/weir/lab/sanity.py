@@ -15,7 +15,7 @@ ScenarioName = Annotated[str, Field(pattern=r"^[A-Z][A-Za-z]+\.[a-z_]+(-[0-9]+)?
 
 
 class IterationTimes(LabSection):
-    """Upper limits on the time of a scenario's iterations."""
+    """Upper limits on the time of a scenario's iterations, also of those that fail."""
 
     max: IterationTime | None = Field(default=None, description="of the longest")
 

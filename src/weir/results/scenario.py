@@ -54,5 +54,7 @@ class ScenarioLoad(Record):
     failure_ratio_limit: float
     time_limit_s: float | None
     """Of an iteration; None: not judged."""
+    longest_s: float | None = None
+    """Of all iterations, also those that failed; None: there was none, or an older result."""
     operations: list[OperationTimes] = []
     """The iteration first."""

@@ -32,6 +32,7 @@ def load(found: Sequence[Iteration], wanted: ScenarioWanted) -> ScenarioLoad:
         concurrency=wanted.concurrency,
         failure_ratio_limit=wanted.failure_ratio,
         time_limit_s=wanted.time_s,
+        longest_s=round(max(one.seconds for one in found), 4) if found else None,
         operations=operations,
     )
 

@@ -37,7 +37,7 @@ def scenario(
 
 def test_each_operation_is_counted_and_failures_are_in_no_percentile() -> None:
     found = scenario(1.0, 2.0, 3.0, failed=1)
-    assert (found.planned, found.succeeded, found.failed) == (4, 3, 1)
+    assert (found.planned, found.succeeded, found.failed, found.longest_s) == (4, 3, 1, 9.0)
     assert found.causes == {"TimeoutError: no host": 1}
     whole, boot = found.operations
     assert (whole.name, whole.p50_s, whole.failed) == (ITERATION, 2.0, 1)
@@ -54,7 +54,15 @@ def test_a_scenario_within_its_limits_has_passed() -> None:
     ("found", "why"),
     [
         (scenario(1.0, failed=1), "1 of 2 iterations failed, at most 0% may: 1 × TimeoutError: no host"),
-        (scenario(1.0, 31.0), "an iteration took 31.0 s, and may take 30 s"),
+        (scenario(1.0, 31.0), "an iteration took 31.0 s, and may take 30 s$"),
+        (
+            scenario(1.0, 2.0, failed=1, ratio=0.5, limit_s=8.0),
+            r"an iteration took 9.0 s \(one that failed\), and may take 8 s$",
+        ),
+        (
+            scenario(failed=1, ratio=1.0, limit_s=8.0),
+            r"an iteration took 9.0 s \(one that failed\), and may take 8 s$",
+        ),
     ],
 )
 def test_one_that_misses_a_limit_says_which_and_what_was_found(found: ScenarioLoad, why: str) -> None:
