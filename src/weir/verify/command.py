@@ -173,25 +173,17 @@ def _interrupted(folder: Path, sut: SutFile) -> Verification:
     return found
 
 
-def _last(sut: SutFile, own: str) -> Verification | None:
-    """The newest run of this system that did scenarios, of those in the usual folder, and not this one."""
+def _earlier(sut: SutFile) -> Iterator[Verification]:
+    """Runs of it in the usual folder, as far as they can be read."""
     from pydantic import ValidationError
 
+    from weir.base.error import WeirError
     from weir.base.read_file import read_bytes
     from weir.results.verification import Verification
 
-    found = []
     for path in RESULTS.glob(f"{sut.name}-verify-*/{_FILE}"):
-        with contextlib.suppress(OSError, ValidationError):
-            found.append(Verification.read(read_bytes(path)))
-    of_it = [
-        one
-        for one in found
-        if (one.sut, one.driver) == (sut.name, sut.driver)
-        and one.id != own
-        and any(case.scenario is not None for suite in one.suites for case in suite.cases)
-    ]
-    return max(of_it, key=lambda one: one.started_at, default=None)
+        with contextlib.suppress(OSError, ValidationError, WeirError):
+            yield Verification.read(read_bytes(path))
 
 
 def _run(
@@ -199,7 +191,7 @@ def _run(
 ) -> tuple[Verification, Path]:
     from weir.store.files import check_folder, write_file
     from weir.verify.run import Run, planned
-    from weir.verify.sanity.change import compare
+    from weir.verify.sanity.change import comparable, compare
     from weir.verify.suites import SUITES
 
     found = before or planned(sut, suites, driver)
@@ -210,7 +202,7 @@ def _run(
         write_file(folder / _FILE, found.model_dump_json(indent=2) + "\n", "", folders=True)
 
     known = [one.of(sut) for one in SUITES.values()] if before is not None else suites
-    last = _last(sut, found.id)
+    last = comparable(found, _earlier(sut))
     found = Run(sut, known, driver, found, keep=keep, told=_told, say=_say).run()
     if last is not None:
         compare(found, last)

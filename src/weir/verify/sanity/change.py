@@ -4,8 +4,11 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from pydantic import ValidationError
+
+from weir.lab.sut import SutFile
 from weir.results.scenario import EarlierTimes, OperationTimes
 from weir.results.verification import Verification
 
@@ -13,6 +16,32 @@ _LEVEL = 0.01
 """Of all comparisons of a run together (Bonferroni): there are a hundred and more."""
 _FEWEST = 5
 """Samples of fewer show nothing at any level that is of use."""
+
+
+def comparable(found: Verification, others: Iterable[Verification]) -> Verification | None:
+    """The newest of the others that did scenarios of this system in the same way, and began no later."""
+    way = _way(found)
+    alike = [
+        one
+        for one in others
+        if one.id != found.id
+        and one.sut == found.sut
+        and one.started_at <= found.started_at
+        and next(_operations(one), None) is not None
+        and _way(one) == way
+    ]
+    return max(alike, key=lambda one: one.started_at, default=None)
+
+
+def _way(found: Verification) -> tuple[object, ...] | None:
+    """What times depend on: the cloud, what servers are of, how many iterations at a time. None: this Weir
+    cannot read its file."""
+    try:
+        sut = SutFile.model_validate(found.spec)
+    except ValidationError:
+        return None
+    of_scenarios = sut.openstack.model_copy(update={"chains": None}) if sut.openstack is not None else None
+    return sut.driver, sut.local, of_scenarios, sut.sanity
 
 
 def compare(found: Verification, earlier: Verification) -> None:

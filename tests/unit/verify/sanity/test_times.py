@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import pytest
 
+from weir.lab.sut import SutFile
 from weir.results.scenario import EarlierTimes, ScenarioLoad
 from weir.results.verification import CaseResult, SuiteResult, Verification
 from weir.verify.case import NotSoError
 from weir.verify.driver import Done, Iteration, ScenarioWanted
 from weir.verify.report import scenarios
-from weir.verify.sanity.change import compare
+from weir.verify.sanity.change import comparable, compare
 from weir.verify.sanity.times import ITERATION, load, times
 from weir.verify.suites.sanity import judge
 
@@ -101,6 +103,61 @@ def test_what_became_slower_is_told_from_chance() -> None:
     assert changed(slow, before).change == "slower"
     assert changed(before, slow).change == "faster"
     assert changed(slow, before).ratio == pytest.approx(1.5, abs=0.1)
+
+
+def run_of(name: str, minute: int, **keys: Any) -> Verification:
+    """Of a system, begun in that minute, which did one scenario."""
+    made = of(scenario(1.0), name)
+    made.started_at = f"2026-03-01T12:{minute:02}:00+00:00"
+    sut = SutFile.model_validate({"weir": 1, "name": made.sut} | keys)
+    made.spec, made.driver = sut.model_dump(mode="json"), sut.driver
+    return made
+
+
+def cloud(**keys: Any) -> dict[str, Any]:
+    given = {"cloud": "c", "external_network": "public", "image": "debian", "flavor": "small"}
+    return {"driver": "openstack", "openstack": given | keys}
+
+
+@pytest.mark.parametrize(
+    ("keys", "other"),
+    [
+        ({"sanity": {"concurrency": 1}}, {"sanity": {"concurrency": 8}}),
+        ({"sanity": {"projects": 1}}, {"sanity": {"projects": 3}}),
+        (cloud(), cloud(flavor="large")),
+        (cloud(), cloud(cloud="another")),
+        ({"local": {"compute_nodes": 1}}, {"local": {"compute_nodes": 2}}),
+    ],
+)
+def test_times_are_compared_with_those_of_the_newest_run_that_was_done_alike(
+    keys: dict[str, Any], other: dict[str, Any]
+) -> None:
+    now = run_of("now", 30, **keys)
+    older, alike, unlike = (
+        run_of("older", 10, **keys),
+        run_of("alike", 11, **keys),
+        run_of("unlike", 12, **other),
+    )
+    assert comparable(now, [older, alike, unlike, now]) is alike
+    assert comparable(now, [unlike]) is None
+
+
+def test_a_run_that_is_resumed_is_compared_with_none_that_began_later() -> None:
+    assert comparable(run_of("resumed", 10), [run_of("later", 11)]) is None
+
+
+def test_what_times_do_not_depend_on_may_differ() -> None:
+    then = run_of("then", 10, **cloud(), case_time_limit_s=60)
+    del then.spec["openstack"]["availability_zone"]  # as of a Weir that did not have it
+    now = run_of("now", 11, **cloud(chains={"interface": "ens1f1"}), case_time_limit_s=90)
+    assert comparable(now, [then]) is then
+
+
+def test_a_run_without_scenarios_or_of_another_system_is_none_to_compare_with() -> None:
+    bare, other = run_of("bare", 10), run_of("other", 10)
+    bare.suites[0].cases[0].scenario = None
+    other.sut = "another"
+    assert comparable(run_of("now", 11), [bare, other]) is None
 
 
 def test_of_few_iterations_only_the_ratio_is_told() -> None:
