@@ -77,7 +77,9 @@ PYTHON_MAY_IMPORT: dict[str, frozenset[str]] = {
         {"verify.case", "verify.driver", "verify.chains", "verify.sanity", "verify.sip"}
         | {"results.calls", "results.chains", "results.scenario"}
     ),
-    "verify.chains": frozenset({"verify.case", "verify.driver", "measure", "results"}),
+    "verify.chains": frozenset(
+        {"verify.case", "verify.driver", "verify.report.chains", "measure", "results"}
+    ),
     "verify.sanity": frozenset({"verify.case", "verify.driver", "results"}),
     "verify.drivers": frozenset(
         {"verify.driver", "fabric", "plan", "protocol", "measure", "results", "procedures.driver"}

@@ -13,6 +13,7 @@ from weir.results.chains import ChainLoad
 from weir.results.result import Case, Ceiling, Trial
 from weir.verify.case import Running
 from weir.verify.driver import Chain, ChainWanted
+from weir.verify.report.chains import found
 
 Ceilings = Mapping[str, Ceiling]
 
@@ -58,13 +59,3 @@ def _without_slices(case: Case) -> Case:
 
 def _bare(trials: list[Trial]) -> list[Trial]:
     return [trial.model_copy(update={"slices": None}) for trial in trials]
-
-
-def found(load: ChainLoad) -> str:
-    """ "NDR 11,240 pps, PDR 12,003 pps"; an answer that is none by its reason."""
-    if load.case.problem is not None:
-        return load.case.problem
-    return ", ".join(
-        f"{one.goal} {one.load_pps:,.0f} pps" if one.load_pps is not None else f"no {one.goal}"
-        for one in load.case.throughput
-    )

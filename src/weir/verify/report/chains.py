@@ -81,8 +81,8 @@ def _first(loads: _Named, load: ChainLoad, goal: str) -> Throughput | None:
 
 
 def _ratio(one: Throughput, base: Throughput | None) -> str:
-    found = rates.compared(one, base)
-    return found.text if isinstance(found, rates.Ratio) and found is not rates.ITSELF else numbers.NONE
+    times = rates.compared(one, base)
+    return times.text if isinstance(times, rates.Ratio) and times is not rates.ITSELF else numbers.NONE
 
 
 def _delays(loads: _Named) -> Iterator[list[str]]:
@@ -106,17 +106,17 @@ def _delays(loads: _Named) -> Iterator[list[str]]:
 
 def _ledger(loads: _Named) -> Iterator[list[str]]:
     for name, load in loads:
-        found = load.ledger()
-        lost = found.offered - found.delivered
-        places = [f"{one.place} ({one.reason}) {one.packets:,}" for one in found.lost[:_PLACES]]
+        its = load.ledger()
+        lost = its.offered - its.delivered
+        places = [f"{one.place} ({one.reason}) {one.packets:,}" for one in its.lost[:_PLACES]]
         yield [
             name,
             frame_label(load.case.frame),
             ", ".join(places) or "nowhere",
             str(load.flows),
-            str(found.trials),
-            str(found.not_used),
-            *(numbers.count(packets) for packets in (found.offered, found.delivered, lost, found.residual)),
+            str(its.trials),
+            str(its.not_used),
+            *(numbers.count(packets) for packets in (its.offered, its.delivered, lost, its.residual)),
         ]
 
 
@@ -138,12 +138,23 @@ def sentences(suite: SuiteResult) -> list[str]:
     return list(dict.fromkeys(said))
 
 
+def found(load: ChainLoad) -> str:
+    """ "NDR 11.24 kpps, PDR ≥12.00 kpps (T)", with the letters of the table; an answer that is none by its
+    reason."""
+    return load.case.problem or ", ".join(map(_said, load.case.throughput)) or "nothing was found"
+
+
+def _said(one: Throughput) -> str:
+    rate = f"{one.goal} {rates.bounded(one)}" if one.load_pps is not None else f"no {one.goal}"
+    letters = rates.flags(one)
+    return f"{rate} ({letters})" if letters else rate
+
+
 def summary(load: ChainLoad) -> str:
-    """ "PVP generic, 64 B, 1 flow: NDR 11,240 pps, PDR 12,003 pps; 81 trials, …"."""
-    found = load.ledger()
-    said = ", ".join(f"{one.goal} {_pps(one)} pps" for one in load.case.throughput)
+    """ "PVP generic, 64 B, 1 flow: NDR 11.24 kpps, PDR 12.00 kpps; 81 trials, …"."""
+    its = load.ledger()
     return (
-        f"{load.title}: {load.case.problem or said or 'nothing was found'}; {found.trials} trials, "
-        f"{found.offered:,} offered = {found.delivered:,} delivered + "
-        f"{found.offered - found.delivered - found.residual:,} lost, {found.residual} unaccounted for"
+        f"{load.title}: {found(load)}; {its.trials} trials, "
+        f"{its.offered:,} offered = {its.delivered:,} delivered + "
+        f"{its.offered - its.delivered - its.residual:,} lost, {its.residual} unaccounted for"
     )
