@@ -20,8 +20,6 @@ from weir.lab.sla import DelayLimits, Sla, ThroughputFloor
 from weir.lab.sut import load_sut
 from weir.report.blocks import new_console
 from weir.results.verification import CaseResult, SuiteResult, Verification
-from weir.verify.report.chains import found as found_of
-from weir.verify.report.chains import summary
 from weir.verify.report.junit import junit
 from weir.verify.report.page import page
 from weir.verify.report.text import show
@@ -149,32 +147,6 @@ def test_a_rate_near_the_testers_own_is_labelled() -> None:
     found = loaded(MadeChains(ceiling_pps=CAPACITY_PPS))
     rates = by_name(found)["pvp_generic"].chains[0].case.throughput
     assert all(one.tester_bound for one in rates)
-
-
-@pytest.mark.parametrize(
-    ("change", "rate"),
-    [
-        ({}, "NDR 20.00 kpps"),
-        ({"tester_bound": True}, "NDR ≥20.00 kpps (T)"),
-        ({"out_of_time": True, "lower_bound_pps": 18e3, "upper_bound_pps": 21e3}, "NDR 18.00–21.00 kpps (L)"),
-        ({"load_pps": None, "status": "irregular", "why": "none is valid"}, "no NDR (I)"),
-    ],
-)
-def test_junit_and_operations_say_a_rate_as_tables_do_with_what_bounds_it(
-    change: dict[str, Any], rate: str
-) -> None:
-    case = by_name(loaded(MadeChains()))["pvp_generic"]
-    (load,) = case.chains
-    plain = {"load_pps": 20e3, "load_min_pps": None, "load_max_pps": None, "lower_bound_pps": 20e3}
-    load.case.throughput = [load.case.throughput[0].model_copy(update=plain | change)]
-    assert found_of(load) == rate
-    assert summary(load).startswith(f"PVP generic, 64 B, 1 flow: {rate}; ")
-
-
-def test_an_operation_of_a_chain_says_what_bounds_its_rate() -> None:
-    case = by_name(loaded(MadeChains(ceiling_pps=CAPACITY_PPS)))["pvp_generic"]
-    assert case.operations[-1].found.startswith("NDR ≥")
-    assert case.operations[-1].found.count("(T)") == 2
 
 
 def test_what_was_found_is_read_again_as_it_was_written_without_slices() -> None:

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from weir.lab.frames import frame_label
 from weir.report import numbers, rates
 from weir.results.chains import ChainLoad
-from weir.results.result import Throughput
+from weir.results.result import Throughput, Trial
 from weir.results.verification import SuiteResult
 
 _PLACES = 3
@@ -86,22 +86,44 @@ def _ratio(one: Throughput, base: Throughput | None) -> str:
 
 
 def _delays(loads: _Named) -> Iterator[list[str]]:
+    """Of repeats the worst, by which the service level is judged."""
     for name, load in loads:
         for point in load.case.delays:
-            for trial in point.trials[-1:]:
-                for stream in trial.streams:
-                    late = stream.latency
-                    times = (late.p50_us, late.p99_us, late.max_us) if late is not None else (None,) * 3
-                    yield [
-                        name,
-                        frame_label(load.case.frame),
-                        point.load if trial.valid else f"{point.load} (not valid)",
-                        stream.direction,
-                        str(load.flows),
-                        f"{point.load_pps:,.0f}",
-                        *map(numbers.in_us, times),
-                        numbers.share(1 - stream.delivered / stream.offered if stream.offered else None),
-                    ]
+            used = [trial for trial in point.trials if trial.valid and not trial.disturbed]
+            streams = [stream for trial in used or point.trials[-1:] for stream in trial.streams]
+            for number in dict.fromkeys(one.stream for one in streams):
+                its = [one for one in streams if one.stream == number]
+                late = [one.latency for one in its if one.latency is not None]
+                times = (
+                    [one.p50_us for one in late],
+                    [one.p99_us for one in late],
+                    [one.max_us for one in late],
+                )
+                lost = (1 - one.delivered / one.offered for one in its if one.offered)
+                yield [
+                    name,
+                    frame_label(load.case.frame),
+                    f"{point.load}{_of_repeats(point.trials, used)}",
+                    its[0].direction,
+                    str(load.flows),
+                    f"{point.load_pps:,.0f}",
+                    *(numbers.in_us(_worst(each)) for each in times),
+                    numbers.share(_worst(lost)),
+                ]
+
+
+def _of_repeats(trials: Sequence[Trial], used: Sequence[Trial]) -> str:
+    """Which of them a row is of, where that is not plain."""
+    if not used:
+        return " (disturbed)" if any(trial.valid for trial in trials) else " (not valid)"
+    if len(trials) == 1:
+        return ""
+    left = len(trials) - len(used)
+    return f" (worst of {len(used)}{f', {left} not used' if left else ''})"
+
+
+def _worst(values: Iterable[float | None]) -> float | None:
+    return max((one for one in values if one is not None), default=None)
 
 
 def _ledger(loads: _Named) -> Iterator[list[str]]:
