@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 ALL = "all"
 NOT_JUDGED = 2
 """Exit code where a limit could not be judged, as where nothing could be verified."""
-_FILE, _PAGE, _JUNIT = "verification.json", "report.html", "junit.xml"
+_FILE, _PAGE, _JUNIT, _LOCK = "verification.json", "report.html", "junit.xml", "verification.lock"
 
 
 def verify(
@@ -61,6 +62,7 @@ def verify(
     from weir.fabric.own_folder import own_folder
     from weir.lab.sut import load_sut
     from weir.verify.drivers import DRIVERS, require_rights
+    from weir.verify.suites import SUITES
 
     if resume is not None and (suite or case or output is not None):
         raise CommandError(
@@ -75,9 +77,9 @@ def verify(
     require_rights(sut)
     with own_folder() as directory:
         driver = DRIVERS[sut.driver](sut, directory)
-        before = _interrupted(resume, sut) if resume is not None else None
-        found, folder = _run(sut, chosen, driver, before, resume or output)
-    _shown(found, folder, as_json=as_json)
+        with _begun(sut, chosen, driver, resume, output) as (begun, folder):
+            found = _run(sut, chosen if resume is None else _suites(sut, list(SUITES)), driver, begun, folder)
+            _shown(found, folder, as_json=as_json)
     outcomes = [one.outcome for one in found.verdicts()]
     if found.interrupted:
         raise typer.Exit(INTERRUPTED)
@@ -186,28 +188,66 @@ def _earlier(sut: SutFile) -> Iterator[Verification]:
             yield Verification.read(read_bytes(path))
 
 
-def _run(
-    sut: SutFile, suites: list[Suite], driver: Driver, before: Verification | None, output: Path | None
-) -> tuple[Verification, Path]:
-    from weir.store.files import check_folder, write_file
-    from weir.verify.run import Run, planned
-    from weir.verify.sanity.change import comparable, compare
-    from weir.verify.suites import SUITES
+@contextlib.contextmanager
+def _begun(
+    sut: SutFile, suites: list[Suite], driver: Driver, resume: Path | None, output: Path | None
+) -> Iterator[tuple[Verification, Path]]:
+    """What is to be run, and its folder, which nobody else verifies into meanwhile."""
+    from weir.store.files import FileError, check_folder, make_folder, remove_folders
+    from weir.verify.run import planned
 
-    found = before or planned(sut, suites, driver)
+    if resume is not None:
+        with _alone(resume) if resume.is_dir() else contextlib.nullcontext():
+            yield _interrupted(resume, sut), resume
+        return
+    found = planned(sut, suites, driver)
     check_folder(output or RESULTS, "--output")
     folder = output or RESULTS / found.id
+    try:
+        made = make_folder(folder)
+    except OSError as error:
+        raise FileError(f"{folder}: {error.strerror}; choose another place with --output") from error
+    try:
+        with _alone(folder):
+            yield found, folder
+    finally:
+        remove_folders(made)  # where nothing could be verified
+
+
+@contextlib.contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    from weir.base.error import FabricError
+    from weir.fabric.lock import Lock
+
+    lock = Lock(folder / _LOCK)
+    if not lock.take():
+        whose = "another weir verify works in it"
+        with contextlib.suppress(OSError):
+            whose = f"another weir verify (pid {lock.path.read_text()}) works in it"
+        raise FabricError(f"{folder}: {whose}", "wait for its end, or choose another place with --output")
+    lock.write(str(os.getpid()))
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _run(
+    sut: SutFile, suites: list[Suite], driver: Driver, begun: Verification, folder: Path
+) -> Verification:
+    from weir.store.files import write_file
+    from weir.verify.run import Run
+    from weir.verify.sanity.change import comparable, compare
 
     def keep(found: Verification) -> None:
         write_file(folder / _FILE, found.model_dump_json(indent=2) + "\n", "", folders=True)
 
-    known = [one.of(sut) for one in SUITES.values()] if before is not None else suites
-    last = comparable(found, _earlier(sut))
-    found = Run(sut, known, driver, found, keep=keep, told=_told, say=_say).run()
+    last = comparable(begun, _earlier(sut))
+    found = Run(sut, suites, driver, begun, keep=keep, told=_told, say=_say).run()
     if last is not None:
         compare(found, last)
         keep(found)
-    return found, folder
+    return found
 
 
 def _shown(found: Verification, folder: Path, *, as_json: bool) -> None:
