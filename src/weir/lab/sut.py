@@ -140,7 +140,10 @@ class SutFile(LabSection):
     local: LocalCloud = Field(default_factory=LocalCloud, description="of `driver: local`")
     openstack: OpenStackCloud | None = Field(default=None, description="of `driver: openstack`")
     suites: Annotated[tuple[SuiteName, ...], ONE_OR_MANY, BeforeValidator(listed)] = Field(
-        default=SUITES, min_length=1, description="what `--suite all` runs"
+        default=SUITES,
+        min_length=1,
+        description="what `--suite all` runs; absent: those that the driver can run (openstack: without "
+        "application, and with performance if there is `openstack.chains`)",
     )
     sanity: Sanity = Field(default_factory=Sanity, description="the scenarios of the suite of that name")
     performance: Performance = Field(
@@ -158,6 +161,15 @@ class SutFile(LabSection):
     def _its_driver_knows_its_cloud(self) -> Self:
         if (self.driver == "openstack") != (self.openstack is not None):
             raise ValueError("driver openstack and the section openstack belong together")
+        return self
+
+    @model_validator(mode="after")
+    def _suites_that_its_driver_can_run(self) -> Self:
+        """A suite that would be skipped as a whole is run for who names it."""
+        if self.openstack is not None and "suites" not in self.model_fields_set:
+            lacked = {"application"} if self.openstack.chains is not None else {"application", "performance"}
+            can = tuple(one for one in SUITES if one not in lacked)
+            object.__setattr__(self, "suites", can)  # frozen, and not handed to anybody yet
         return self
 
     @property
