@@ -177,11 +177,11 @@ def _acl(nf: str, options: Options, list_key: str | None, permit: str) -> Iterat
     verdicts = {True: permit, False: "deny"}
     versions = (4, 6) if said == "rules" else (4,)
     found = [
-        f"{verdicts[one.permits]} {_words(one.match, version)}"
+        f"{verdicts[each.permits]} {_words(each.match, version)}"
         for one in rules(options, list_key)
         for version in versions
         if one.match.version() in (None, version)
-        for one in _each_protocol(one)
+        for each in _each_protocol(one)
     ]
     default = verdicts[given(nf, options, "default") == "permit"]
     found += [f"{default} src {_ANY[version]} dst {_ANY[version]}" for version in versions]

@@ -194,6 +194,20 @@ def test_vpp_asks_each_packet_as_acl_and_each_session_as_firewall(tmp_path: Path
     assert "set acl-plugin interface host-left output acl 0" in stateful
 
 
+def test_vpp_has_ports_of_any_protocol_for_tcp_and_udp_of_both_families() -> None:
+    (asked,) = [
+        one
+        for one in commands("acl", {"rule_list": "permit any any any any 80"})
+        if one.startswith("set acl-plugin acl")
+    ]
+    assert asked.removeprefix("set acl-plugin acl ").split(", ")[:4] == [
+        "permit src 0.0.0.0/0 dst 0.0.0.0/0 proto 6 dport 80-80",
+        "permit src 0.0.0.0/0 dst 0.0.0.0/0 proto 17 dport 80-80",
+        "permit src ::/0 dst ::/0 proto 6 dport 80-80",
+        "permit src ::/0 dst ::/0 proto 17 dport 80-80",
+    ]
+
+
 def test_vpp_translates_and_balances() -> None:
     translating = commands("nat", {"external": "192.0.2.0/30", "forwards": "tcp 192.0.2.1:80 10.0.0.5:8080"})
     assert "nat44 add address 192.0.2.0 - 192.0.2.3" in translating
