@@ -46,6 +46,9 @@ _APPLICATIONS = {
 """Suricata's names by nDPI's, in small letters."""
 _PLAIN = re.compile(r"[A-Za-z0-9 _/=<>,@!%&'~#-]+")
 """An expression that is a text: Suricata looks for many of those at once."""
+_SPECIAL = re.compile(r'\\.|["/;]')
+_CODES = {'"': r"\x22", "/": r"\/", ";": r"\x3b"}
+"""What ends something in Suricata's rules, as PCRE has it; with a backslash before it, it is the same to PCRE."""
 _WORDS_MIN, _FLOW_WORDS = 3, (6, 7, 8)
 _IPV6_RULE = 1
 _GROUPS = {"ip": 1, "tcp": 6, "udp": 17, "again": 90, "ipv6": 41}
@@ -106,7 +109,7 @@ def _expression(line: _Line, number: int, action: str, what: str) -> Iterator[st
     if _PLAIN.fullmatch(expression):
         asked = f'content:"{expression}";' + (" nocase;" if "i" in flags else "")
     else:
-        quoted = expression.replace('"', r"\x22").replace(";", r"\x3b").replace("/", r"\/")
+        quoted = _SPECIAL.sub(lambda found: _CODES.get(found[0][-1], found[0]), expression)
         asked = f'pcre:"/{quoted}/{flags}";'
     if action == "drop":
         asked += f" flowbits:set,{_DROPPED};"

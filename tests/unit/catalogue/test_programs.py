@@ -85,6 +85,24 @@ def test_suricata_has_a_rule_of_each_number_for_what_its_payload_is_in(tmp_path:
     assert "flowbits:isset,weir_dropped" in found[-1]
 
 
+@pytest.mark.parametrize(
+    ("expression", "asked"),
+    [
+        (r"/GET \/etc\/passwd/", r'pcre:"/GET \/etc\/passwd/";'),
+        (r"/a\"b\;c/i", r'pcre:"/a\x22b\x3bc/i";'),
+        (r"/c:\\/d\.exe/", r'pcre:"/c:\\\/d\.exe/";'),
+    ],
+)
+def test_suricata_looks_for_the_expression_that_weir_looks_for(
+    expression: str, asked: str, tmp_path: Path
+) -> None:
+    found = suricata(tmp_path, f"3 label {expression}\n", ipv6="forward")
+    assert found == [
+        f'alert tcp any any -> any any (msg:"3"; {asked} gid:6; sid:3;)',
+        f'alert udp any any -> any any (msg:"3"; {asked} gid:17; sid:3;)',
+    ]
+
+
 def test_suricata_has_flows_both_ways_and_applications_by_its_own_names(tmp_path: Path) -> None:
     text = "400 permit flow tcp 10.0.0.0/8 203.0.113.0/24 any 443\n500 drop application TLS\n"
     assert suricata(tmp_path, text) == [
