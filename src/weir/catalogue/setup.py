@@ -82,13 +82,21 @@ def lines(
             text = entry.partition("#")[0].strip()
             if text:
                 yield f"{list_key}, entry {number}", text
-    elif file_key is not None and options.get(file_key):
-        path = Path(str(options[file_key]))
-        for number, line in enumerate(_text(path).splitlines(), 1):
+    elif file_key is not None:
+        for where, line in file_lines(options, file_key):
             text = line.partition("#")[0]
             for entry in text.split(",") if commas else [text]:
                 if entry.strip():
-                    yield f"{path}, line {number}", entry.strip()
+                    yield where, entry.strip()
+
+
+def file_lines(options: Options, key: str) -> Iterator[tuple[str, str]]:
+    """(where, line) of the file that the option names, if it does: all but empty ones."""
+    if options.get(key):
+        path = Path(str(options[key]))
+        for number, line in enumerate(_text(path).split("\n"), 1):
+            if line.strip():
+                yield f"{path}, line {number}", line.strip()
 
 
 def _text(path: Path) -> str:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from weir.catalogue.launch import Launch, Place
 from weir.catalogue.routes import Network
 from weir.catalogue.rule_text import Match, Range, match
-from weir.catalogue.setup import CatalogueError, Options, given, lines
+from weir.catalogue.setup import CatalogueError, Options, file_lines, given
 from weir.lab.kernel import FILE_PREFIX, RUNTIME, SIDES
 
 SOCKET = "suricata.socket"
@@ -48,7 +48,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9 _/=<>,@!%&'~#-]+")
 """An expression that is a text: Suricata looks for many of those at once."""
 _SPECIAL = re.compile(r'\\.|["/;]')
 _CODES = {'"': r"\x22", "/": r"\/", ";": r"\x3b"}
-"""What ends something in Suricata's rules, as PCRE has it; with a backslash before it, it is the same to PCRE."""
+"""What ends something in rules of Suricata, as PCRE reads it; it does so with a backslash before it, too."""
 _WORDS_MIN, _FLOW_WORDS = 3, (6, 7, 8)
 _IPV6_RULE = 1
 _GROUPS = {"ip": 1, "tcp": 6, "udp": 17, "again": 90, "ipv6": 41}
@@ -80,7 +80,9 @@ class _Line:
 
 def _rules(options: Options) -> Iterator[str]:
     sticks = False
-    for where, text in lines(options, None, "rules_file"):
+    for where, text in file_lines(options, "rules_file"):
+        if text.startswith("#"):  # elsewhere it may belong to an expression
+            continue
         line, words = _Line(where, text), text.split(maxsplit=2)
         if len(words) < _WORDS_MIN or not words[0].isdecimal() or words[1] not in _ACTIONS:
             raise line.refused("no rule", _FORM)

@@ -103,6 +103,14 @@ def test_suricata_looks_for_the_expression_that_weir_looks_for(
     ]
 
 
+def test_a_number_sign_is_a_remark_of_dpi_at_a_lines_beginning_alone(tmp_path: Path) -> None:
+    found = suricata(tmp_path, "# first\n \t# second\n3 label /a/#b/i\n5 label /#[0-9]#/\n", ipv6="forward")
+    assert [one.partition('"; ')[2].partition(" gid")[0] for one in found[::2]] == [
+        'content:"a/#b"; nocase;',
+        'pcre:"/#[0-9]#/";',
+    ]
+
+
 def test_suricata_has_flows_both_ways_and_applications_by_its_own_names(tmp_path: Path) -> None:
     text = "400 permit flow tcp 10.0.0.0/8 203.0.113.0/24 any 443\n500 drop application TLS\n"
     assert suricata(tmp_path, text) == [
