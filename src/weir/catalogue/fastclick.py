@@ -75,10 +75,11 @@ def acl(options: Options, place: Place) -> Launch:
     """Of IPv4: IPv6 is forwarded or dropped as a whole."""
     del place
     asked = [*rules(options, "rule_list")]
-    if str(given("acl", options, "ipv6")) == "rules" and any(one.match.version() == 6 for one in asked):
-        first = next(one.match for one in asked if one.match.version() == 6)
-        raise first.refused("FastClick's IPFilter has no rules for IPv6", "ipv6: drop or forward")
-    listed = ",\n  ".join([*(f"{_action(one.permits)} {_words(one)}" for one in asked), _default(options)])
+    of_ipv6 = [one.match for one in asked if one.match.version() == 6]
+    if of_ipv6 and str(given("acl", options, "ipv6")) == "rules":
+        raise of_ipv6[0].refused("FastClick's IPFilter has no rules for IPv6", "ipv6: drop or forward")
+    words = [f"{_action(one.permits)} {_words(one)}" for one in asked if one.match.version() != 6]
+    listed = ",\n  ".join([*words, _default(options)])
     arp, ipv6, other = _other_frames(options)
     direction = str(given("acl", options, "direction"))
     paths = []
@@ -135,8 +136,6 @@ def _words(rule: Rule) -> str:
 def _protocol(asked: Match) -> Iterator[str]:
     if asked.protocol == "any":
         yield from ("(tcp || udp)",) if asked.has_ports() else ()
-    elif asked.protocol == "icmpv6":
-        raise asked.refused("no rule of IPv4", "ipv6: drop or forward")
     else:
         yield asked.protocol if asked.protocol in ("tcp", "udp", "icmp") else f"ip proto {asked.protocol}"
 

@@ -177,6 +177,15 @@ def test_fastclick_has_the_rules_of_acl_in_their_order() -> None:
     assert "frames_left[2] -> ipv6;" in found
 
 
+@pytest.mark.parametrize(("ipv6", "ends_at"), [("drop", "ipv6"), ("forward", "out1")])
+def test_fastclick_passes_over_rules_of_ipv6_where_no_rule_is_asked_about_it(ipv6: str, ends_at: str) -> None:
+    rules = "permit tcp any 2001:db8::/32 any 443, permit udp any any, permit icmpv6 any any"
+    found = router("acl", {"rule_list": rules, "ipv6": ipv6})
+    assert "rules_left :: IPFilter(0 udp," in found
+    assert found[found.index("rules_left :: IPFilter(0 udp,") + 1] == "  1 all);"
+    assert f"frames_left[2] -> {ends_at};" in found
+
+
 def test_vpp_has_the_chains_addresses_neighbours_and_routes() -> None:
     found = commands("l3fwd", {"route_list": "192.0.2.0/24 02:00:00:00:00:99, 2001:db8::/32 default"})
     assert found[:4] == [
@@ -258,6 +267,7 @@ def test_vpp_translates_and_balances() -> None:
         ("vpp", "l3fwd", {"mtu_bytes": 1400}, "mtu_bytes"),
         ("fastclick", "l3fwd", {"addresses": "192.0.2.1/24"}, "addresses"),
         ("fastclick", "acl", {"rule_list": "permit tcp any 2001:db8::/32"}, "no rules for IPv6"),
+        ("fastclick", "acl", {"rule_list": "permit icmpv6 any any"}, "no rules for IPv6"),
     ],
 )
 def test_what_they_cannot_do_is_refused(program: str, nf: str, options: dict[str, Scalar], said: str) -> None:
