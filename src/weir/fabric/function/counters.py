@@ -88,7 +88,7 @@ def _said(site: Site, node: Node, lost_packets: int) -> Sequence[Lost]:
         return suricata(site, node.name, who).lost(lost_packets)
     if counterpart == "vpp":
         assert node.program is not None
-        return vpp.lost(site, node.name, who, node.program.command[0])
+        return vpp.lost(site, node.name, who, node.program.directory, node.program.command[0])
     if counterpart == "fastclick":
         return [*fastclick(site, node.name, who).lost(), *_of_ports(site, node, who)]
     return _of_ports(site, node, who)

@@ -29,10 +29,10 @@ _NO_LOSS = re.compile(
 _OTHER = re.compile(r"[^a-z0-9]+")
 
 
-def lost(site: Site, node: str, who: str, program: str) -> list[Lost]:
-    """Since it was started. `program`: how it was started; vppctl is looked for beside it. FabricError if it
-    does not say."""
-    beside = Path(program).with_name("vppctl") if "/" in program else None
+def lost(site: Site, node: str, who: str, directory: str, program: str) -> list[Lost]:
+    """Since it was started. `program`: how it was started, in `directory`; vppctl is looked for beside it.
+    FabricError if it does not say."""
+    beside = Path(directory, program).with_name("vppctl") if "/" in program else None
     vppctl = str(beside) if beside is not None and beside.exists() else shutil.which("vppctl")
     if vppctl is None:
         raise FabricError(f"{who} has no vppctl, which tells what it dropped", "install vpp with vppctl")
