@@ -63,7 +63,7 @@ def dpi(options: Options, place: Place) -> Launch:
         rules.append(f'drop ipv6 any any -> any any (msg:"ipv6"; gid:{_GROUPS["ipv6"]}; sid:{_IPV6_RULE};)')
     words = ("-c", f"{{{FILE_PREFIX}config}}", "-S", f"{{{FILE_PREFIX}rules}}", "--af-packet")
     return Launch(
-        (*words, "--runmode", "workers", "-l", f"{{{RUNTIME}}}"),
+        (*words, "--runmode", "workers", "--init-errors-fatal", "-l", f"{{{RUNTIME}}}"),
         ready="Engine started",
         files={"config": _config(options, place), "rules": "".join(f"{one}\n" for one in rules)},
     )

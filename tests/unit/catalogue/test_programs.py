@@ -137,6 +137,11 @@ def test_what_suricata_cannot_do_is_refused_with_its_line(rule: str, said: str, 
     assert said in str(refused.value)
 
 
+def test_suricata_does_not_start_without_a_rule_that_it_cannot_read() -> None:
+    """Else it says so, and runs with the other ones."""
+    assert "--init-errors-fatal" in made("suricata", "dpi", {}).words
+
+
 def test_suricata_copies_between_both_interfaces_in_a_thread_a_core() -> None:
     config = made("suricata", "dpi", {"udp_timeout_s": 9}).files["config"]
     assert config.count("threads: 2") == 2
