@@ -75,19 +75,24 @@ def lines(
 ) -> Iterator[tuple[str, str]]:
     """(where, line) of a list that stands in the lab, or of a file; neither remarks nor empty lines.
 
-    `commas`: they part entries of a file, too.
+    `commas`: they part entries of a file, too, and a remark takes those to its line's end with it.
     """
     if list_key is not None and options.get(list_key):
-        for number, entry in enumerate(str(options[list_key]).split(","), 1):
-            text = entry.partition("#")[0].strip()
-            if text:
-                yield f"{list_key}, entry {number}", text
+        listed = str(options[list_key])
+        parted = (listed if commas else listed.replace(",", "\n")).split("\n")
+        entries = [entry for line in parted for entry in _entries(line, commas=commas)]
+        yield from (
+            (f"{list_key}, entry {number}", entry) for number, entry in enumerate(entries, 1) if entry
+        )
     elif file_key is not None:
         for where, line in file_lines(options, file_key):
-            text = line.partition("#")[0]
-            for entry in text.split(",") if commas else [text]:
-                if entry.strip():
-                    yield where, entry.strip()
+            yield from ((where, entry) for entry in _entries(line, commas=commas) if entry)
+
+
+def _entries(line: str, *, commas: bool) -> list[str]:
+    """Of a line without its remark; empty ones too."""
+    text = line.partition("#")[0]
+    return [entry.strip() for entry in (text.split(",") if commas else [text])]
 
 
 def file_lines(options: Options, key: str) -> Iterator[tuple[str, str]]:
