@@ -199,7 +199,8 @@ weir_client_open(struct weir_clients *clients, uint64_t now_tsc)
 		__atomic_store_n(&clients->open_most, weir_counted(&clients->side.count.open),
 				 __ATOMIC_RELAXED);
 	connection->service = (uint8_t)service;
-	connection->left = clients->paced ? 0 : config->services[service].transactions;
+	connection->left =
+		clients->hold || clients->paced ? 0 : config->services[service].transactions;
 	connection->idle = false;
 	connection->destination = clients->turn;
 	connection->since_tsc = now_tsc;
@@ -243,6 +244,21 @@ close_it(struct weir_clients *clients, struct weir_connection *connection, uint6
 	weir_client_wait_again(clients, connection, now_tsc);
 }
 
+/* When who thinks from now on goes on; or closes, as what is open at the end must within its time.
+ */
+static uint64_t
+thought_tsc(struct weir_clients *clients, const struct weir_service *service, uint64_t now_tsc)
+{
+	uint64_t then_tsc =
+		now_tsc + (uint64_t)((double)service->think_ns * 1e-9 * (double)rte_get_tsc_hz());
+
+	if (!clients->hold || then_tsc <= clients->hold_until_tsc + clients->closing_cycles)
+		return then_tsc;
+	/* At random, for not all of them are to close at once. */
+	return clients->hold_until_tsc +
+	       weir_random_next(&clients->side.random) % (clients->closing_cycles + 1);
+}
+
 /* The answer is whole. */
 void
 weir_client_end_transaction(struct weir_clients *clients, struct weir_connection *connection,
@@ -272,9 +288,7 @@ weir_client_end_transaction(struct weir_clients *clients, struct weir_connection
 		weir_client_add_idle(clients, connection);
 		return;
 	}
-	weir_client_wait_for(
-		clients, connection,
-		now_tsc + (uint64_t)((double)service->think_ns * 1e-9 * (double)rte_get_tsc_hz()));
+	weir_client_wait_for(clients, connection, thought_tsc(clients, service, now_tsc));
 }
 
 static bool

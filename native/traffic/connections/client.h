@@ -58,7 +58,8 @@ struct weir_clients {
 	bool all_opened; /* no more will be */
 	uint64_t open_most;
 	uint64_t hold_until_tsc;
-	uint32_t turn; /* of destinations */
+	uint64_t closing_cycles; /* after it: until then those that think close */
+	uint32_t turn;		 /* of destinations */
 	struct weir_service_count services[WEIR_SERVICES_MAX];
 	struct weir_histogram connect, first_byte, transaction;
 };

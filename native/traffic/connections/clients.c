@@ -180,6 +180,7 @@ weir_clients_begin(const struct weir_connections_run *run, uint64_t start_tsc)
 	clients->transactions.start_tsc =
 		start_tsc + (uint64_t)((double)run->transactions_after_ns * 1e-9 * (double)hz);
 	clients->hold_until_tsc = start_tsc + clients->arrivals.duration_cycles;
+	clients->closing_cycles = (uint64_t)((double)run->drain_ns / 2 * 1e-9 * (double)hz);
 	clients->all_opened = false;
 	clients->side.running = true;
 }

@@ -107,7 +107,8 @@ struct weir_connections_run {
 	uint64_t duration_ns;
 	uint64_t connections; /* no more than these; 0: the duration decides */
 	/* Connections begin transactions until the duration is over, whatever their service says:
-	 * so many are open at the same time. */
+	 * so many are open at the same time. Then they close; those that think do in the first half
+	 * of drain_ns. */
 	bool hold;
 	/* With it: so many transactions a second over all connections that are open, begun when
 	 * they are due on the one that is idle for longest, from transactions_after_ns to the end

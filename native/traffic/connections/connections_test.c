@@ -132,6 +132,35 @@ connections_are_held_until_the_end(void **state)
 }
 
 static void
+held_connections_close_after_the_end_however_long_they_would_go_on(void **state)
+{
+	const struct {
+		uint32_t transactions;
+		uint64_t think_ns;
+	} services[] = {{10, 50 * MS_NS}, {1, 3600 * S_NS}, {10, 3600 * S_NS}};
+	struct weir_connections_config config = plain_config();
+	const struct weir_connections_run held = {.rate = 1000,
+						  .duration_ns = 200 * MS_NS,
+						  .connections = 100,
+						  .hold = true,
+						  .drain_ns = 8 * S_NS};
+	struct weir_connections_count count;
+
+	(void)state;
+	for (unsigned int i = 0; i < RTE_DIM(services); i++) {
+		config.services[0].transactions = services[i].transactions;
+		config.services[0].think_ns = services[i].think_ns;
+		configure_ends(&config);
+		/* What thinks then closes in the first half of the time for it. */
+		count = make_connections(&held, held.duration_ns + held.drain_ns / 2 + 10 * MS_NS);
+		assert_int_equal(count.open_most, 100);
+		assert_int_equal(count.clients.completed, 100);
+		assert_int_equal(count.clients.open, 0);
+		assert_in_range(count.clients.transactions, 100, 4 * 100);
+	}
+}
+
+static void
 a_client_may_close_with_a_reset(void **state)
 {
 	struct weir_connections_config config = plain_config();
@@ -242,6 +271,7 @@ main(void)
 		BOTH(every_connection_is_accounted_for),
 		BOTH(transactions_follow_each_other_after_a_time_to_think),
 		BOTH(connections_are_held_until_the_end),
+		BOTH(held_connections_close_after_the_end_however_long_they_would_go_on),
 		BOTH(a_client_may_close_with_a_reset),
 		BOTH(services_have_their_share),
 		BOTH(what_does_not_fit_a_packet_is_refused),

@@ -8,6 +8,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from weir.base.record import LabSection
+from weir.base.si import MS_PER_S
 from weir.lab.frames import BITS_PER_BYTE
 from weir.lab.units import IN_SECONDS, Milliseconds
 
@@ -130,6 +131,10 @@ class Connections(LabSection):
             )
         if len(set(self.goals)) < len(self.goals):
             raise ValueError("a goal twice; expected each once")
+        thinking_s = max((one.transactions - 1) * one.think_ms for one in self.services) / MS_PER_S
+        if "new-connections" in self.goals and thinking_s > self.drain_s:
+            said = f"{thinking_s:g} s to think, and what is opened last has drain_s, {self.drain_s:g} s"
+            raise ValueError(f"{said}; expected a longer drain_s, or less to think")
         return self
 
     @property

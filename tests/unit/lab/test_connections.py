@@ -110,6 +110,18 @@ def test_more_clients_need_more_memory(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "wanted",
+    [
+        "services: [{transactions: 5, think_ms: 500}]",
+        "goals: [concurrent-connections], services: [{transactions: 6, think_ms: 5000}]",
+        "drain_s: 2.5, services: [{transactions: 6, think_ms: 500}]",
+    ],
+)
+def test_services_may_think_while_connections_have_time_or_are_held(wanted: str, tmp_path: Path) -> None:
+    assert loaded(tmp_path, f"connections: {{{wanted}}}").traffic.connections is not None
+
+
+@pytest.mark.parametrize(
     ("traffic", "more", "said"),
     [
         ("frames: [64], connections: {}", "", "connections are measured alone"),
@@ -133,6 +145,11 @@ def test_more_clients_need_more_memory(tmp_path: Path) -> None:
         ("connections: {goals: [new-connections, new-connections]}", "", "each once"),
         ("connections: {services: [{l4: udp, answer_bytes: 2000}]}", "", "a datagram of 2000 bytes"),
         ("connections: {services: []}", "", "services"),
+        (
+            "connections: {services: [{}, {transactions: 6, think_ms: 500}]}",
+            "",
+            "2.5 s to think, and what is opened last has drain_s, 2 s; expected a longer drain_s",
+        ),
         ("connections: {success_ratio: 0}", "", "success_ratio"),
         ("left: {address: 255.255.255.250}, connections: {}", "", "there are not so many addresses"),
         ("left: {address: 198.18.255.255}, connections: {}", "", "reaches the servers' addresses"),
