@@ -18,6 +18,7 @@ from weir.fabric import hugepages
 from weir.fabric.function import dpdk
 from weir.fabric.function.dpdk import Telemetry
 from weir.fabric.function.lost import Lost
+from weir.fabric.site import Site
 
 LEFT, RIGHT, OTHER = "net_virtio_user0", "net_vhost1", "0000:03:00.0"
 ANSWERS: Mapping[str, Any] = {
@@ -104,7 +105,7 @@ def test_it_stands_where_the_command_says() -> None:
     assert dpdk.expanded(["nf", "{eal}", "--", "{eal}x"], ["-a", "-b"]) == ["nf", "-a", "-b", "--", "{eal}x"]
 
 
-def test_only_what_was_lost_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_what_was_lost_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A driver counts a packet that waits as often as the program tries to send it."""
     from weir.base.node import Node, Port, ProgramFunction
     from weir.base.topology import Link, Topology
@@ -152,7 +153,8 @@ def test_only_what_was_lost_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         Counter("weir-dp:tester.right tx_packets", None, "packets", 0),
         Counter("weir-dp:tester.right rx_packets", None, "packets", 90),
     ]
-    told = [*counters.socket_counters(topology, None, node, outside)]  # type: ignore[arg-type]
+    site = Site("l", tmp_path, None)  # type: ignore[arg-type]
+    told = [*counters.socket_counters(topology, site, node, outside)]
     assert [(one.place, one.reason, one.value) for one in told] == [
         ("f1.left", "rx_missed", 3),
         ("f1.right", "tx_queue_full", 7),

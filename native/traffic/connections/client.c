@@ -244,8 +244,7 @@ close_it(struct weir_clients *clients, struct weir_connection *connection, uint6
 	weir_client_wait_again(clients, connection, now_tsc);
 }
 
-/* When who thinks from now on goes on; or closes, as what is open at the end must within its time.
- */
+/* When who thinks from now on goes on; or closes, which what is held must in its time. */
 static uint64_t
 thought_tsc(struct weir_clients *clients, const struct weir_service *service, uint64_t now_tsc)
 {

@@ -23,7 +23,7 @@ from weir.fabric.counters import Counter, Statistics, interfaces_of
 from weir.fabric.function import vpp, xdp
 from weir.fabric.function.dpdk import telemetry
 from weir.fabric.function.fastclick import fastclick
-from weir.fabric.function.lost import Lost
+from weir.fabric.function.lost import Losses, Lost
 from weir.fabric.function.suricata import suricata
 from weir.fabric.site import Site
 from weir.lab.counterparts import IPVS_ARRIVED, IPVS_TABLE, TABLE_PREFIX, linux_counterpart
@@ -73,12 +73,10 @@ def socket_counters(
 
 
 def _told(site: Site, node: Node, lost_packets: int) -> Iterator[Counter]:
-    """What a program says that it has lost, and no more than was lost: some drivers of DPDK count a packet
-    that waits as often as it does."""
-    for one in _said(site, node, lost_packets):
-        counted = max(0, min(one.packets, lost_packets))
-        lost_packets -= counted
-        yield Counter(f"{node.name}{one.where}", one.reason, "drop", counted)
+    """What a program says that it has lost, of what was lost."""
+    losses = site.kept(f"losses:{node.name}", Losses)
+    for one in losses.of(_said(site, node, lost_packets), lost_packets):
+        yield Counter(f"{node.name}{one.where}", one.reason, "drop", one.packets)
 
 
 def _said(site: Site, node: Node, lost_packets: int) -> Sequence[Lost]:
