@@ -286,3 +286,18 @@ def test_vpps_errors_are_drops_and_nothing_else_is() -> None:
         Lost("/program", "acl_plugin_in_ip4_fa_acl_deny_packets", 3),
         Lost("/program", "nat44_ed_out2in_slowpath_no_translation", 2),
     ]
+
+
+def test_sessions_that_vpps_firewall_began_or_knew_are_no_drops() -> None:
+    """As VPP printed it of two segments that passed and one that did not."""
+    shown = """\
+         1        acl-plugin-in-ip4-fa                 ACL deny packets            error
+         2        acl-plugin-in-ip4-fa                new sessions added           error
+         7        acl-plugin-in-ip4-fa             existing session packets        error
+         1        acl-plugin-in-ip4-fa              restart session timer          error
+         4        acl-plugin-in-ip4-fa           too many sessions to add new      error
+"""
+    assert [*errors(shown)] == [
+        Lost("/program", "acl_plugin_in_ip4_fa_acl_deny_packets", 1),
+        Lost("/program", "acl_plugin_in_ip4_fa_too_many_sessions_to_add_new", 4),
+    ]

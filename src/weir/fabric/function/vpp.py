@@ -22,7 +22,7 @@ _CALL_S = 10.0
 _LINE = re.compile(r"\s*(?P<packets>\d+)\s+(?P<node>\S+)\s{2,}(?P<reason>\S.*?)\s{2,}(?P<severity>\w+)\s*")
 _NO_LOSS = re.compile(
     r"\bgood\b|processed|generated|permit|checked|received block|timed out block|succe|\bhits?\b|received by|"
-    r"transmitted",
+    r"transmitted|new sessions added|existing session|restart session",
     re.IGNORECASE,
 )
 """Counters of what went well, which VPP calls errors too."""
