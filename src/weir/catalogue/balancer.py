@@ -23,7 +23,7 @@ from weir.catalogue.setup import (
     without_ipv6,
 )
 
-_ENTRY = re.compile(r"([0-9.]+):([0-9]+)/(tcp|udp) +([0-9.]+):([0-9]+)")
+_ENTRY = re.compile(r"([0-9.]+):([0-9]+)/(tcp|udp)\s+([0-9.]+):([0-9]+)")
 Service = tuple[str, str, str]
 Backends = dict[Service, list[tuple[str, str]]]
 _TIMEOUTS = {

@@ -33,3 +33,7 @@ def test_a_remark_in_a_list_of_rules_goes_to_the_next_comma_or_line() -> None:
         (True, "udp"),
         (True, "tcp"),
     ]
+
+
+def test_a_tab_may_stand_between_a_service_and_its_back_end() -> None:
+    assert services_of({"services": f"{VIP}\t 10.0.0.1:80"}) == {KEY: [("10.0.0.1", "80")]}
