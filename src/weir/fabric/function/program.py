@@ -43,6 +43,7 @@ _MAY_LITTLE = (
     ", as a user of its own with CAP_NET_RAW and CAP_NET_ADMIN, which may read what everybody may; what needs"
     " more has program.user: root"
 )
+_BACKGROUND = "; keep it in the foreground by its options, if it goes on in the background by itself"
 # The program takes the shell's place, so that signals and exit code are its own. Nothing comes in, and no end
 # of it: many programs end then.
 _LIMITED = 'exec "$@" < <(exec sleep infinity) > >(stdbuf -o0 head -c {bytes}; exec cat > /dev/null) 2>&1'
@@ -241,14 +242,15 @@ def _wait(facts: Mapping[str, Any], params: Mapping[str, Any], site: Site) -> No
     began, readiness = time.monotonic(), Readiness(params, facts, log)
     while True:
         lacks = readiness.lacks()
-        ended = process.exit_code(facts["pid"]) is not None
+        code = process.exit_code(facts["pid"])
         _require_within_limits(params, facts, site)
-        if ended:
+        if code is not None:
             _wait_for_last_words(params)
             raise FabricError(
                 f"{_who(params)} {_ended(facts['pid'])} before it was ready: {_words(log)}",
                 "mend program.command; it runs in the function's network namespace, without a shell"
-                + ("" if params["user"] or params["bundle"] else _MAY_LITTLE),
+                + ("" if params["user"] or params["bundle"] else _MAY_LITTLE)
+                + ("" if code else _BACKGROUND),
             )
         if lacks is None:
             return
