@@ -23,6 +23,7 @@ from weir.verify.suites import SUITES
 
 from . import exchange, scenario
 from .made_attached import MadeTester
+from .made_routers import whole_lists
 from .replay import Fault, Replay, playing
 
 CLOUDS = """clouds:
@@ -92,7 +93,7 @@ def played(tmp_path: Path, journals: Path, monkeypatch: pytest.MonkeyPatch) -> P
             recorded, wanted = only(recorded, wanted, case)
         asked = {one.path for one in recorded}
         absent = [one for one in exchange.read("absent") if one.path not in asked]
-        with playing([*recorded, *absent], faults) as replay:
+        with playing([*recorded, *whole_lists(recorded), *absent], faults) as replay:
             known(tmp_path, replay, wanted, monkeypatch)
             image = tmp_path / "image"
             image.write_bytes(b"an image")

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
+from openstack.cloud._network import NetworkCloudMixin
+
 from weir.verify.drivers.openstack.connection import AnsweredError
 
 KINDS = {
@@ -23,8 +25,15 @@ KINDS = {
 
 def thing(name: str, project: str = "", **more: Any) -> Any:
     """One, whose identifier is its name with a sign in front."""
-    floating = {"floating_ip_address": name, "device_owner": ""} | more
-    return SimpleNamespace(id=f"#{name}", name=name, project_id=project, **floating)
+    floating = {"floating_ip_address": name, "device_owner": "", "device_id": ""} | more
+    return Thing(id=f"#{name}", name=name, project_id=project, **floating)
+
+
+class Thing(SimpleNamespace):
+    """Whose fields are read in both of the SDK's ways."""
+
+    def __getitem__(self, key: str) -> Any:
+        return getattr(self, key)
 
 
 @dataclass
@@ -45,12 +54,25 @@ class MadeSdk:
             made[f"delete_{kind}"] = lambda id_, kind=kind, **_how: self._delete(kind, id_)
         made["find_role"] = lambda name, **_how: thing(name)
         made["assign_project_role_to_user"] = lambda *_who: None
+        made["remove_interface_from_router"] = lambda _router, port_id: self._delete("port", port_id)
         made["get"] = lambda _path: SimpleNamespace(json=lambda: {"qos_specs": []})
         return SimpleNamespace(**made)
 
+    def list_router_interfaces(self, router: Any, kind: str) -> list[Any]:
+        """As the SDK's own: it knows who owns them."""
+        assert kind == "internal"
+        listing = SimpleNamespace(network=SimpleNamespace(ports=self.network.ports))
+        found: list[Any] = NetworkCloudMixin.list_router_interfaces(listing, router, kind)
+        return found
+
     def _listed(self, kind: str, how: dict[str, Any]) -> list[Any]:
         project = how.get("project_id") or how.get("owner")
-        return [one for one in self.there.get(kind, []) if project is None or one.project_id == project]
+        device = how.get("device_id")
+        return [
+            one
+            for one in self.there.get(kind, [])
+            if project in (None, one.project_id) and device in (None, one.device_id)
+        ]
 
     def _delete(self, kind: str, id_: str) -> None:
         if kind in self.refused:

@@ -58,6 +58,26 @@ def test_a_project_of_that_name_goes_with_all_that_is_in_it_whatever_its_name(en
 
 
 @pytest.mark.parametrize(
+    "owner",
+    [
+        "network:router_interface",
+        "network:router_interface_distributed",
+        "network:ha_router_replicated_interface",
+    ],
+)
+def test_a_router_loses_its_interfaces_before_it_goes_whatever_kind_of_router_it_is(owner: str) -> None:
+    router = thing("r", f"#{MINE}")
+    ports = [
+        thing("inner", f"#{MINE}", device_owner=owner, device_id=router.id),
+        thing("outer", "", device_owner="network:router_gateway", device_id=router.id),
+        thing("beat", "", device_owner="network:router_ha_interface", device_id=router.id),
+        thing("other", "#other", device_owner=owner, device_id="#another"),
+    ]
+    sdk = swept({"project": [thing(MINE)], "router": [router], "port": ports})
+    assert sdk.deleted == ["port #inner", "router #r", f"project #{MINE}"]
+
+
+@pytest.mark.parametrize(
     "kind",
     [
         "role",

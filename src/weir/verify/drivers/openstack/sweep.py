@@ -133,10 +133,9 @@ class _Sweeping:
         for one in self._listed("floating addresses", partial(network.ips, project_id=project)):
             yield f"floating address {one.floating_ip_address}", partial(network.delete_ip, one.id)
         for router in self._listed("routers", partial(network.routers, project_id=project)):
-            for port in self._listed("interfaces", partial(network.ports, device_id=router.id)):
-                if str(port.device_owner).startswith("network:router_interface"):
-                    leave = partial(network.remove_interface_from_router, router.id, port_id=port.id)
-                    yield f"an interface of router {router.name}", leave
+            for port in self._listed("interfaces", partial(there.list_router_interfaces, router, "internal")):
+                leave = partial(network.remove_interface_from_router, router.id, port_id=port.id)
+                yield f"an interface of router {router.name}", leave
             yield f"router {router.name}", partial(network.delete_router, router.id)
         for port in self._listed("ports", partial(network.ports, project_id=project)):
             if not str(port.device_owner or "").startswith("network:"):
