@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,7 @@ from weir.verify.report.junit import junit
 from weir.verify.report.page import page
 
 from .conftest import Playing
-from .exchange import PASSWORD, TOKEN
+from .exchange import CLOUD, PASSWORD, TOKEN
 from .replay import Fault, Replay
 
 # What changes something else than what its path ends with, which was made as well.
@@ -169,6 +170,74 @@ def test_a_service_that_does_not_answer_fails_the_connection_check_by_its_name(
     with (
         played("healthcheck", faults=[fault]) as cloud,
         pytest.raises(CloudError, match=f"^(ask )?{service} "),
+    ):
+        cloud.driver.services()
+
+
+def catalogue_with(*more: dict[str, object]) -> Fault:
+    """Services that the recorded cloud has not, made by hand."""
+    return Fault(
+        "POST",
+        "/identity/v3/auth/tokens",
+        change=lambda said: {"token": said["token"] | {"catalog": [*said["token"]["catalog"], *more]}},
+    )
+
+
+def entry(kind: str, *regions: str) -> dict[str, object]:
+    endpoints = [
+        {"url": f"{CLOUD}/{kind}", "interface": "public", "region": one, "region_id": one} for one in regions
+    ]
+    return {"type": kind, "name": kind, "endpoints": endpoints}
+
+
+SERVICES = {
+    "Heat's for CloudFormation, which wants a signature": (
+        "cloudformation", {"status": 400, "text": "<ErrorResponse/>"},
+    ),
+    "Swift, to whom may not list": ("object-store", {"status": 403, "text": "<html>Forbidden</html>"}),
+    "Swift, which lists as text": ("object-store", {"text": "photos\nbackups\n"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", SERVICES)
+def test_a_service_that_answers_in_words_of_its_own_is_there(what: str, played: Playing) -> None:
+    kind, said = SERVICES[what]
+    faults = [catalogue_with(entry(kind, "RegionOne")), Fault("GET", f"/{kind}$", **said)]
+    with played("healthcheck", faults=faults) as cloud:
+        found = {one.name: one.answered for one in cloud.driver.services()}
+    assert found[kind] == f"{kind} {said.get('status', 200)}"
+    assert {"identity", "compute", "network", "image", "placement"} <= set(found)
+
+
+@pytest.mark.parametrize(("kind", "status"), [("cloudformation", 503), ("placement", 404)])
+def test_a_service_that_is_broken_or_is_not_what_it_should_be_is_named(
+    kind: str, status: int, played: Playing
+) -> None:
+    faults = [catalogue_with(entry("cloudformation", "RegionOne")), Fault("GET", f"/{kind}$", status=status)]
+    with (
+        played("healthcheck", faults=faults) as cloud,
+        pytest.raises(CloudError, match=rf"^{kind} at .* answers with HTTP {status}$"),
+    ):
+        cloud.driver.services()
+
+
+def test_services_of_other_regions_and_those_without_endpoints_are_not_asked(played: Playing) -> None:
+    fault = catalogue_with(entry("object-store", "RegionTwo"), entry("dns"))
+    with played("healthcheck", faults=[fault]) as cloud:
+        found = {one.name for one in cloud.driver.services()}
+    assert "compute" in found
+    assert not {"object-store", "dns"} & found
+
+
+def test_without_a_service_that_servers_need_in_its_region_a_cloud_fails(played: Playing) -> None:
+    def elsewhere(said: Any) -> Any:
+        kept = [one for one in said["token"]["catalog"] if one["type"] != "compute"]
+        return {"token": said["token"] | {"catalog": [*kept, entry("compute", "RegionTwo")]}}
+
+    fault = Fault("POST", "/identity/v3/auth/tokens", change=elsewhere)
+    with (
+        played("healthcheck", faults=[fault]) as cloud,
+        pytest.raises(CloudError, match="no service of type compute with an endpoint in region RegionOne"),
     ):
         cloud.driver.services()
 

@@ -13,6 +13,8 @@ from .connection import Cloud, Deadline
 NEEDED = ("identity", "compute", "network", "image")
 """Without these there are no servers."""
 _ASK: Mapping[str, str] = {
+    "identity": "/",
+    "placement": "/",
     "compute": "/servers?limit=1",
     "network": "/v2.0/networks?limit=1",
     "image": "/v2/images?limit=1",
@@ -20,8 +22,9 @@ _ASK: Mapping[str, str] = {
     "block-storage": "/volumes?limit=1",
     "orchestration": "/stacks?limit=1",
 }
-"""What makes it look into its database; of others, what versions they have."""
-_BAD_FROM = 400
+"""What makes it look into its database, or tells its versions, in JSON. Others are asked for "/", where some
+want a signature (Heat's for CloudFormation) or a role (Swift): any answer shows that they are there."""
+_BAD_FROM, _BROKEN_FROM = 400, 500
 _VERSIONS = 300
 """Multiple choices: as services answer with their versions."""
 
@@ -35,12 +38,19 @@ def kinds(cloud: Cloud, deadline: Deadline) -> set[str]:
 
 
 def answering(cloud: Cloud, deadline: Deadline) -> Sequence[Service]:
-    """Each, with what it said. CloudError names one that does not answer, or that is not there."""
-    found = [_service(cloud, entry, deadline) for entry in _catalogue(cloud, deadline)]
+    """Each of this region, with what it said. CloudError names one that does not answer, or is not there."""
+    region = cloud.sdk.config.region_name
+    here = [
+        entry
+        for entry in _catalogue(cloud, deadline)
+        if any(region in (None, one.region) for one in entry.endpoints)
+    ]
+    found = [_service(cloud, entry, deadline) for entry in here]
     kinds = {one.name for one in found}
     missing = [kind for kind in NEEDED if kind not in kinds]
     if missing:
-        raise CloudError(f"the catalogue has no service of type {missing[0]}")
+        where = f"in region {region}" if region else "anywhere"
+        raise CloudError(f"the catalogue has no service of type {missing[0]} with an endpoint {where}")
     return found
 
 
@@ -81,7 +91,8 @@ def _service(cloud: Cloud, entry: _Entry, deadline: Deadline) -> Service:
     url = urls[0].rstrip("/") + _ASK.get(kind, "/")
     with cloud.asking(f"ask {kind} at {urls[0]}", deadline):
         said = cloud.sdk.session.get(url, raise_exc=False, authenticated=True)
-        if said.status_code >= _BAD_FROM:
+        if said.status_code >= (_BAD_FROM if kind in _ASK else _BROKEN_FROM):
             raise CloudError(f"{kind} at {urls[0]} answers with HTTP {said.status_code}")
-        said.json()  # or it is no answer of a service's
+        if kind in _ASK:
+            said.json()  # or it is no answer of a service's
     return Service(kind, f"{kind} {said.status_code}")
