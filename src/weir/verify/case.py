@@ -101,12 +101,8 @@ class Running:
     def stack(self, what: str, wanted: StackWanted) -> Iterator[Stack]:
         """Made, for the body, and taken down, which is clean-up and no part of the case's time."""
         held = ExitStack()
-        try:
-            with self.doing(what) as done:
-                standing = held.enter_context(self.driver.stack(wanted, self.left_s()))
-        except CloudError as error:
-            self.clean_up_s += error.clean_up_s
-            raise
+        with self.doing(what) as done, self._building():
+            standing = held.enter_context(self.driver.stack(wanted, self.left_s()))
         with self._cleaned_up(held):
             self.left_s()
             done.found = ", ".join(f"{one.kind} {one.name}" for one in standing.resources())
@@ -119,7 +115,7 @@ class Running:
         if not isinstance(driver, HostsDriver):
             raise CannotRunError("this driver has no servers for programs of a case's own")
         held = ExitStack()
-        with self.doing(what) as done:
+        with self.doing(what) as done, self._building():
             standing = held.enter_context(driver.hosts(wanted))
         with self._cleaned_up(held):
             self.left_s()
@@ -133,12 +129,8 @@ class Running:
         if not isinstance(driver, ChainsDriver):
             raise CannotRunError("this driver builds no chains yet")
         held = ExitStack()
-        try:
-            with self.doing(what) as done:
-                standing = held.enter_context(driver.chain(wanted, self.left_s()))
-        except CloudError as error:
-            self.clean_up_s += error.clean_up_s
-            raise
+        with self.doing(what) as done, self._building():
+            standing = held.enter_context(driver.chain(wanted, self.left_s()))
         with self._cleaned_up(held):
             self.left_s()
             done.found = standing.datapath
@@ -151,13 +143,20 @@ class Running:
         if not isinstance(driver, ScenarioDriver):
             raise CannotRunError("this driver's cloud has no API that scenarios could ask")
         held = ExitStack()
-        try:
+        with self._building():
             found = held.enter_context(driver.scenario(wanted, self.left_s()))
-        except CloudError as error:
-            self.clean_up_s += error.clean_up_s
-            raise
         with self._cleaned_up(held):
             yield found
+
+    @contextmanager
+    def _building(self) -> Iterator[None]:
+        """For the body, whose error is told once what did stand has been taken down."""
+        try:
+            yield
+        except CloudError as error:
+            self.clean_up_s += error.clean_up_s
+            self.not_removed = error.not_removed or self.not_removed
+            raise
 
     @contextmanager
     def _cleaned_up(self, held: ExitStack) -> Iterator[None]:

@@ -21,6 +21,8 @@ class CloudError(FabricError):
 
     clean_up_s = 0.0
     """What of the time until it was told went into taking down what did stand."""
+    not_removed: str | None = None
+    """What of that stays, and why; None: nothing."""
 
 
 class CannotRunError(CloudError):

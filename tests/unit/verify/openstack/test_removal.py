@@ -7,8 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from weir.verify.report.page import page
+
 from .conftest import Playing
 from .made_routers import interfaces_of
+from .replay import Fault
+from .test_faults import BROKEN, POOL, SERVERS
 from .test_healthcheck import standing
 
 
@@ -34,3 +38,20 @@ def test_routers_go_with_their_interfaces_whether_they_are_plain_distributed_or_
     assert asked.index(("PUT", left[0])) < asked.index(("DELETE", f"/network/v2.0/routers/{router}"))
     assert standing(cloud.replay) == set()
     assert list(journals.iterdir()) == []
+
+
+STAYS = Fault("DELETE", "/network/v2.0/routers/", status=409, said=POOL)
+
+
+@pytest.mark.long
+def test_what_a_stack_that_was_not_built_leaves_is_told_as_what_a_case_leaves(played: Playing) -> None:
+    faults = [Fault("POST", SERVERS, status=500, said=BROKEN), STAYS]
+    with played("healthcheck", case="singlevm1", faults=faults) as cloud:
+        found = cloud.run()
+    (case,) = found.suites[0].cases
+    assert case.outcome == "failed"
+    assert "make server vm: HTTP 500" in (case.why or "")
+    assert "router weir-c0ffee000001-own-router" in (case.not_removed or "")
+    assert (case.not_removed or "") in (case.why or "")
+    assert case.clean_up_seconds > 1
+    assert "nothing left" not in page(found)

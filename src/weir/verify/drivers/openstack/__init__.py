@@ -160,6 +160,8 @@ class OpenStackDriver:
                 remove(cloud, made)
             except WeirError as left:  # after Ctrl-C the journal has what stays
                 failed = CloudError(f"{error}; and then: {left}") if isinstance(error, WeirError) else error
+                if isinstance(failed, CloudError):
+                    failed.not_removed = str(left)
             if isinstance(failed, CloudError):
                 failed.clean_up_s = time.monotonic() - began_s
             raise failed from None if failed is error else error
