@@ -87,14 +87,14 @@ class Running:
 
     @contextmanager
     def doing(self, what: str) -> Iterator[Operation]:
-        """Times it, also if it fails."""
+        """Times it, also if it fails, without the clean-up that follows then."""
         self.left_s()
         found = Operation(name=what, seconds=0.0)
-        began = self.clock()
+        began, cleaned_s = self.clock(), self.clean_up_s
         try:
             yield found
         finally:
-            found.seconds = round(self.clock() - began, 3)
+            found.seconds = round(self.clock() - began - (self.clean_up_s - cleaned_s), 3)
             self.operations.append(found)
 
     @contextmanager
