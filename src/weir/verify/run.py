@@ -5,7 +5,9 @@ the service level says of them."""
 from __future__ import annotations
 
 import secrets
+import sys
 import time
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 
@@ -145,7 +147,7 @@ class Run:
 
 def executed(case: Case, running: Running) -> tuple[CaseResult, bool]:
     """One case, to its end, and whether that was Ctrl-C: then it counts as not run. An error of the cloud's
-    is its outcome."""
+    is its outcome, and so is a defect of Weir, whose traceback goes to the terminal: others can be run."""
     found = CaseResult(name=case.name, title=case.title)
     interrupted = False
     try:
@@ -161,6 +163,11 @@ def executed(case: Case, running: Running) -> tuple[CaseResult, bool]:
         found.outcome, found.why = "failed", _plain(str(error))
     except KeyboardInterrupt:
         interrupted = True
+    except OSError:  # of this machine, or of whoever reads what is said: the others would meet it too
+        raise
+    except Exception as error:
+        traceback.print_exc(file=sys.stderr)
+        found.outcome, found.why = "failed", _plain(f"a defect of Weir: {type(error).__name__}: {error}")
     try:
         stop_signals.check()  # programs in this terminal get it too, and that is no fault of the cloud
     except KeyboardInterrupt:

@@ -183,6 +183,32 @@ def test_a_case_that_ends_late_has_failed_though_all_of_it_was_so() -> None:
     assert "has not ended within 0.01 s" in (found.suites[0].cases[0].why or "")
 
 
+def test_a_defect_of_weir_fails_its_case_with_its_traceback_and_the_others_are_run(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    cloud = MadeCloud()
+
+    def defective(run: Running) -> None:
+        with run.stack("a network", StackWanted()):
+            raise KeyError("ip_address")
+
+    cases = (Case("one", "a case", defective), Case("two", "another", lambda _: None))
+    found = verified(cloud, suites=[Suite("both", "Both?", cases)])
+    assert outcomes(found) == {"one": "failed", "two": "passed"}
+    assert whys(found) == {"a defect of Weir: KeyError: 'ip_address'"}
+    assert cloud.standing == 0
+    assert [one.outcome for one in found.verdicts()] == ["missed"]
+    assert "in defective" in capsys.readouterr().err
+
+
+def test_an_error_of_this_machine_ends_the_run() -> None:
+    def full(_: Running) -> None:
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="No space left"):
+        verified(MadeCloud(), suites=[Suite("one", "One?", (Case("one", "a case", full),))])
+
+
 def test_what_an_interrupted_case_leaves_is_told_and_it_counts_as_not_run() -> None:
     cloud = MadeCloud(not_removed="network stays")
 

@@ -133,6 +133,11 @@ def said(text: str) -> Fault:
             20.0,
             "No more",
         ),
+        (
+            Fault("POST", f"{PORTS}$", change=lambda one: {"port": one["port"] | {"mac_address": None}}),
+            20.0,
+            "gave the port of vnf1 no MAC address$",
+        ),
     ],
 )
 def test_a_server_that_does_not_get_ready_fails_the_case_with_the_cause_and_all_is_removed(

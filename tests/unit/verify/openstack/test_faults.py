@@ -25,7 +25,7 @@ from weir.verify.report.text import show
 
 from .conftest import Playing, sleep
 from .exchange import Exchange
-from .replay import Fault, Replay
+from .replay import Change, Fault, Replay
 from .test_healthcheck import standing
 
 NETWORKS, PORTS, SERVERS = "/network/v2.0/networks$", "/network/v2.0/ports$", "/compute/v2.1/servers$"
@@ -58,11 +58,17 @@ def _while_it_is_there(said: Any, other: dict[str, Any]) -> Any:
     return said if gone else {"server": said["server"] | other}
 
 
-def without_address(said: Any) -> Any:
-    """A port of no subnet."""
-    return {"port": said["port"] | {"fixed_ips": []}}
+def with_addresses(fixed_ips: object) -> Change:
+    """A port that has these."""
+    return lambda said: {"port": said["port"] | {"fixed_ips": fixed_ips}}
 
 
+def gone_wrong_in_a_word(said: Any) -> Any:
+    """Where the fault has no fields."""
+    return _while_it_is_there(said, {"status": "ERROR", "fault": "No host"})
+
+
+UNADDRESSED = "gave the port of server vm no address$"
 FAULTS = {
     "a service fails": (Fault("POST", NETWORKS, status=500, said=BROKEN), "network own-network: HTTP 500"),
     "a gateway is in the way": (Fault("POST", NETWORKS, status=502, said=None), "own-network: .*502"),
@@ -95,7 +101,21 @@ FAULTS = {
         Fault("GET", SERVER, status=404, said={"itemNotFound": {"message": "gone", "code": 404}}),
         "server vm is gone, though nobody removed it",
     ),
-    "a port has no address": (Fault("POST", PORTS, change=without_address), "vm was given no address"),
+    "a server goes to error in a word": (
+        Fault("GET", SERVER, change=gone_wrong_in_a_word), "server vm went to error: No host",
+    ),
+    "a port has no address": (Fault("POST", PORTS, change=with_addresses([])), UNADDRESSED),
+    "a port has a subnet and no address": (
+        Fault("POST", PORTS, change=with_addresses([{"subnet_id": "7"}])), UNADDRESSED,
+    ),
+    "a port's address is null": (Fault("POST", PORTS, change=with_addresses([None])), UNADDRESSED),
+    "a floating address has none": (
+        Fault(
+            "POST", "/network/v2.0/floatingips$",
+            change=lambda said: {"floatingip": said["floatingip"] | {"floating_ip_address": None}},
+        ),
+        "gave server vm no floating address$",
+    ),
     "an image is not there": (Fault("GET", "/image/v2/images", status=404, said={}), "image weir-tiny"),
 }  # fmt: skip
 

@@ -192,7 +192,7 @@ class Building:
         made = self._make(
             "floating address", f"{name}-floating", floating_network_id=standing.external, port_id=port.id
         )
-        return str(made.floating_ip_address)
+        return given(made.floating_ip_address, f"server {name} no floating address")
 
     def _boot(
         self, name: str, standing: Standing, ports: Sequence[Any], key: str, script: str = "", **more: Any
@@ -225,18 +225,29 @@ class Building:
                 raise CloudError(f"server {name} is gone, though nobody removed it")
             assert server is not None
             if state == "error":
-                fault = server.fault or {}
-                raise CloudError(f"server {name} went to error: {fault.get('message') or 'no cause is told'}")
+                fault = server.fault
+                cause = fault.get("message") if isinstance(fault, Mapping) else fault
+                raise CloudError(f"server {name} went to error: {cause or 'no cause is told'}")
             return state == "active"
 
         self._deadline.until(active, lambda: f"server {name} is still {state}")
 
 
+def given(found: Any, otherwise: str) -> str:
+    """What the cloud gave a thing that it made. CloudError if that is no text."""
+    if not isinstance(found, str) or not found:
+        raise CloudError(f"the cloud gave {otherwise}")
+    return found
+
+
 def address(name: str, port: Any) -> str:
     """That the cloud gave the port. CloudError if none."""
-    if not port.fixed_ips:
-        raise CloudError(f"the port of server {name} was given no address")
-    return str(port.fixed_ips[0]["ip_address"])
+    match port.fixed_ips:
+        case [{"ip_address": found}, *_]:
+            pass
+        case _:
+            found = None
+    return given(found, f"the port of server {name} no address")
 
 
 def _filled(script: str, known: dict[str, str]) -> str:

@@ -15,7 +15,7 @@ from weir.lab.tenants_measure import DISCARD_PORT
 from weir.plan.attached import SOURCES
 from weir.verify.driver import CannotRunError, ChainWanted, CloudError
 
-from .building import Building, address
+from .building import Building, address, given
 from .chain_script import script
 from .connection import AnsweredError
 from .kinds import FORBIDDEN, looked_at
@@ -72,7 +72,10 @@ class ChainBuilding(Building):
         names = [f"vnf{number}" for number in range(1, wanted.instances + 1)]
         access = {name: self._port(name, standing, group) for name in names}
         ports = {name: self._chain_port(name, network, filtered, wanted) for name in names}
-        macs = {name: str(port.mac_address) for name, port in ports.items()}
+        macs = {
+            name: given(port.mac_address, f"the port of {name} no MAC address")
+            for name, port in ports.items()
+        }
         for name, next_mac in zip(names, [*list(macs.values())[1:], tester_mac], strict=True):
             floating = self._floating(name, standing, access[name])
             both, commands = [access[name], ports[name]], wanted.performance.instance_commands
