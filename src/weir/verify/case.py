@@ -33,6 +33,7 @@ from weir.verify.driver import (
     ScenarioWanted,
     Stack,
     StackWanted,
+    StoppedError,
 )
 
 _LOOK_S = 0.2
@@ -153,7 +154,7 @@ class Running:
         """For the body, whose error is told once what did stand has been taken down."""
         try:
             yield
-        except CloudError as error:
+        except (CloudError, StoppedError) as error:
             self.clean_up_s += error.clean_up_s
             self.not_removed = error.not_removed or self.not_removed
             raise

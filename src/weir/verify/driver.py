@@ -25,6 +25,13 @@ class CloudError(FabricError):
     """What of that stays, and why; None: nothing."""
 
 
+class StoppedError(KeyboardInterrupt):
+    """Ctrl-C while something was built, and what the clean-up took and left."""
+
+    clean_up_s = 0.0
+    not_removed: str | None = None
+
+
 class CannotRunError(CloudError):
     """The case cannot be run there, and that is no fault of the cloud's: it is skipped, for this reason."""
 

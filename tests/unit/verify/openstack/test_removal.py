@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from weir.verify.drivers.openstack.building import Building
 from weir.verify.report.page import page
 
 from .conftest import Playing
@@ -55,3 +56,20 @@ def test_what_a_stack_that_was_not_built_leaves_is_told_as_what_a_case_leaves(pl
     assert (case.not_removed or "") in (case.why or "")
     assert case.clean_up_seconds > 1
     assert "nothing left" not in page(found)
+
+
+@pytest.mark.long
+def test_what_a_stack_leaves_whose_building_was_interrupted_is_told(
+    played: Playing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with played("healthcheck", case="singlevm1", faults=[STAYS]) as cloud:
+        monkeypatch.setattr(Building, "_await", interrupted)
+        found = cloud.run()
+    (case,) = found.suites[0].cases
+    assert found.interrupted
+    assert (case.outcome, case.why) == ("not run", None)
+    assert "router weir-c0ffee000001-own-router" in (case.not_removed or "")
+    assert case.seconds < case.clean_up_seconds

@@ -22,7 +22,15 @@ from weir.fabric.cloud.system import ssh
 from weir.lab.performance import Performance
 from weir.lab.sut import OpenStackCloud, SutFile
 from weir.results.result import Ceiling
-from weir.verify.driver import ChainWanted, CloudError, Iteration, ScenarioWanted, Service, StackWanted
+from weir.verify.driver import (
+    ChainWanted,
+    CloudError,
+    Iteration,
+    ScenarioWanted,
+    Service,
+    StackWanted,
+    StoppedError,
+)
 
 from . import journal, rally, services
 from .building import Building
@@ -155,15 +163,15 @@ class OpenStackDriver:
             yield made
         except BaseException as error:
             began_s = time.monotonic()
-            failed = error
+            failed = StoppedError(*error.args) if isinstance(error, KeyboardInterrupt) else error
+            left = None
             try:
                 remove(cloud, made)
-            except WeirError as left:  # after Ctrl-C the journal has what stays
-                failed = CloudError(f"{error}; and then: {left}") if isinstance(error, WeirError) else error
-                if isinstance(failed, CloudError):
-                    failed.not_removed = str(left)
-            if isinstance(failed, CloudError):
-                failed.clean_up_s = time.monotonic() - began_s
+            except WeirError as stays:
+                left = str(stays)
+                failed = CloudError(f"{error}; and then: {left}") if isinstance(error, WeirError) else failed
+            if isinstance(failed, CloudError | StoppedError):
+                failed.clean_up_s, failed.not_removed = time.monotonic() - began_s, left
             raise failed from None if failed is error else error
         else:
             remove(cloud, made)
