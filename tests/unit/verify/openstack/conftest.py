@@ -79,6 +79,7 @@ def played(tmp_path: Path, journals: Path, monkeypatch: pytest.MonkeyPatch) -> P
     monkeypatch.setattr(time, "sleep", lambda _: sleep(0.001))
     monkeypatch.setattr(ssh, "said", answered)
     monkeypatch.setattr(removal, "LIMIT_S", 4.0)
+    monkeypatch.setattr(removal, "UNSURE_S", 0.1)
     monkeypatch.setattr(TesterAlone, "measured", lambda *_: {})
     monkeypatch.setattr(fabric, "check", lambda _technology: None)
     monkeypatch.setattr(fabric, "lacking", lambda _step: None)

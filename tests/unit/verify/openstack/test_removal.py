@@ -3,17 +3,20 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
+from weir.verify.drivers.openstack import removal
 from weir.verify.drivers.openstack.building import Building
+from weir.verify.drivers.openstack.journal import Journal
 from weir.verify.report.page import page
 
 from .conftest import Playing
 from .made_routers import interfaces_of
-from .replay import Fault
-from .test_faults import BROKEN, POOL, SERVERS
+from .replay import Fault, Replay
+from .test_faults import BROKEN, NETWORKS, POOL, SERVERS, made_without_an_answer
 from .test_healthcheck import standing
 
 
@@ -73,3 +76,52 @@ def test_what_a_stack_leaves_whose_building_was_interrupted_is_told(
     assert (case.outcome, case.why) == ("not run", None)
     assert "router weir-c0ffee000001-own-router" in (case.not_removed or "")
     assert case.seconds < case.clean_up_seconds
+
+
+def looks(replay: Replay, path: str) -> int:
+    """How often something was looked for by its name."""
+    return sum(
+        method == "GET" and asked.startswith(f"{path}?name=weir-c0ffee") for method, asked in replay.requests
+    )
+
+
+@pytest.mark.long
+def test_a_server_that_is_made_after_a_gateway_has_given_up_is_removed(
+    played: Playing, journals: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = "/compute/v2.1/servers/detail"
+    not_yet = Fault("GET", listed, change=lambda _: {"servers": []}, times=5)
+    faults = [Fault("POST", SERVERS, status=504), not_yet]
+    with played("healthcheck", case="singlevm1", faults=faults) as cloud:
+        monkeypatch.setattr(removal, "UNSURE_S", 3.0)
+        made = made_without_an_answer(cloud.replay, SERVERS)
+        found = cloud.case()
+    assert (found.outcome, found.not_removed) == ("failed", None)
+    assert (not_yet.met, looks(cloud.replay, listed)) == (5, 6)
+    assert made <= cloud.replay.removed
+    assert standing(cloud.replay) == set()
+    assert list(journals.iterdir()) == []
+
+
+def test_what_a_service_itself_failed_to_make_is_looked_for_twice(
+    played: Playing, journals: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with played("healthcheck", case="tenantnetwork1", faults=[Fault("POST", NETWORKS, status=500)]) as cloud:
+        monkeypatch.setattr(removal, "UNSURE_S", 60.0)
+        found = cloud.case()
+    assert (found.outcome, found.not_removed) == ("failed", None)
+    assert looks(cloud.replay, "/network/v2.0/networks") == 2
+    assert list(journals.iterdir()) == []
+
+
+def test_what_an_old_journal_announces_is_on_its_way_no_more(
+    played: Playing, journals: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with played("healthcheck", case="tenantnetwork1") as cloud:
+        monkeypatch.setattr(removal, "UNSURE_S", 60.0)
+        journal = Journal.begin("c0ffee", {})
+        journal.announce("network", f"{journal.tag}-network")
+        os.utime(journal.path, (0, 0))
+        removal.remove(cloud.driver._connected(), journal)
+    assert looks(cloud.replay, "/network/v2.0/networks") == 2
+    assert list(journals.iterdir()) == []

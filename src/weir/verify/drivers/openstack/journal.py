@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,6 +48,8 @@ class Journal:
         self._lock = lock
         self.made: list[Made] = []
         """That still stands, as far as is known, in the order in which it was made."""
+        self.answered: set[Made] = set()
+        """Of these without an identifier: nothing is on its way any more. Not in the file."""
         self.cloud: dict[str, Any] = {}
         self.version = VERSION
 
@@ -54,6 +57,13 @@ class Journal:
     def tag(self) -> str:
         """The name that all of it begins with; no two journals have the same."""
         return f"weir-{self.path.stem}"
+
+    def age_s(self) -> float:
+        """Since it was last written to; 0 where that cannot be told."""
+        try:
+            return max(time.time() - self.path.stat().st_mtime, 0.0)
+        except OSError:
+            return 0.0
 
     @classmethod
     def begin(cls, id_: str, cloud: dict[str, Any]) -> Journal:

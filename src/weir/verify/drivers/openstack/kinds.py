@@ -14,6 +14,8 @@ from .journal import Journal, Made
 MISSING, FORBIDDEN = 404, 403
 _REFUSED = range(400, 500)
 """Then it was not made. After other errors it may have been."""
+_OF_GATEWAYS = (502, 503, 504)
+"""Behind which the request may still be on its way."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,8 @@ def make(cloud: Cloud, journal: Journal, kind: str, part: str, deadline: Deadlin
     except AnsweredError as error:
         if error.status in _REFUSED:
             journal.gone(Made(kind, name))
+        elif error.status is not None and error.status not in _OF_GATEWAYS:
+            journal.answered.add(Made(kind, name))
         raise
     journal.known(kind, name, str(made.id))
     return made

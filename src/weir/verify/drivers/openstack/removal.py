@@ -14,6 +14,8 @@ from .journal import Journal, Made
 
 LIMIT_S = 180.0
 """For all of it: clouds that are ill get as long to let go."""
+UNSURE_S = 60.0
+"""How long what nobody answered for may still come: a service goes on behind a gateway that has given up."""
 _AGAIN_S = 2.0
 
 
@@ -21,7 +23,7 @@ def remove(cloud: Cloud, journal: Journal) -> None:
     """All of it; what the cloud refuses is asked for again until the time is over. CloudError names what
     stays, and the journal has it."""
     limit_s = LIMIT_S
-    deadline = Deadline(limit_s)
+    deadline, unsure = Deadline(limit_s), Deadline(UNSURE_S - journal.age_s())
     why: dict[Made, str] = {}
     missed: set[Made] = set()
     while True:
@@ -32,9 +34,9 @@ def remove(cloud: Cloud, journal: Journal) -> None:
                 if deadline.left_s() > 0 or one not in why:
                     why[one] = str(error)
                 continue
-            if there or one in missed:
+            if there or (one in missed and (one in journal.answered or unsure.left_s() <= 0)):
                 journal.gone(one)
-            else:  # a request that nobody waited for any more may still be on its way
+            else:
                 missed.add(one)
                 why[one] = "it is not known whether it was made"
         if not journal.made:
