@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from weir.base.error import FabricError
 from weir.verify.drivers.openstack import removal
 from weir.verify.drivers.openstack.building import Building
 from weir.verify.drivers.openstack.journal import Journal
@@ -124,4 +126,22 @@ def test_what_an_old_journal_announces_is_on_its_way_no_more(
         os.utime(journal.path, (0, 0))
         removal.remove(cloud.driver._connected(), journal)
     assert looks(cloud.replay, "/network/v2.0/networks") == 2
+    assert list(journals.iterdir()) == []
+
+
+def test_all_is_removed_though_the_journal_cannot_be_written_any_more(
+    played: Playing, journals: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = Journal._write
+
+    def full(journal: Journal, record: dict[str, Any]) -> None:
+        if "gone" in record:
+            raise FabricError(f"cannot write {journal.path}: No space left on device")
+        write(journal, record)
+
+    monkeypatch.setattr(Journal, "_write", full)
+    with played("healthcheck", case="tenantnetwork1") as cloud:
+        found = cloud.case()
+    assert (found.outcome, found.why, found.not_removed) == ("passed", None, None)
+    assert standing(cloud.replay) == set()
     assert list(journals.iterdir()) == []

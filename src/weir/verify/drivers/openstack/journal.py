@@ -12,6 +12,7 @@ import json
 import os
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -94,9 +95,11 @@ class Journal:
         self._set(Made(kind, name, id_))
 
     def gone(self, one: Made) -> None:
-        """It stands no more."""
-        self._write({"gone": one.kind, "name": one.name})
+        """It stands no more. That this cannot be written, on a full disk, keeps nothing else from being
+        removed: who reads the journal asks the cloud, and finds nothing."""
         self.made.remove(one)
+        with suppress(FabricError):
+            self._write({"gone": one.kind, "name": one.name})
 
     def _set(self, one: Made) -> None:
         self.made = [one if (each.kind, each.name) == (one.kind, one.name) else each for each in self.made]
