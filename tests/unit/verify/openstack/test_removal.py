@@ -77,7 +77,7 @@ def test_what_a_stack_leaves_whose_building_was_interrupted_is_told(
     assert found.interrupted
     assert (case.outcome, case.why) == ("not run", None)
     assert "router weir-c0ffee000001-own-router" in (case.not_removed or "")
-    assert case.seconds < case.clean_up_seconds
+    assert case.clean_up_seconds > 1
 
 
 def looks(replay: Replay, path: str) -> int:
@@ -95,7 +95,8 @@ def test_a_server_that_is_made_after_a_gateway_has_given_up_is_removed(
     not_yet = Fault("GET", listed, change=lambda _: {"servers": []}, times=5)
     faults = [Fault("POST", SERVERS, status=504), not_yet]
     with played("healthcheck", case="singlevm1", faults=faults) as cloud:
-        monkeypatch.setattr(removal, "UNSURE_S", 3.0)
+        for limit in ("UNSURE_S", "LIMIT_S"):
+            monkeypatch.setattr(removal, limit, 60.0)
         made = made_without_an_answer(cloud.replay, SERVERS)
         found = cloud.case()
     assert (found.outcome, found.not_removed) == ("failed", None)

@@ -22,11 +22,14 @@ KINDS = {
     "orchestration": ("stack",),
 }
 
+FILTERED = (*KINDS["network"], *KINDS["image"])
+"""What an administrator is shown of all projects, unless a filter is asked for."""
+
 
 def thing(name: str, project: str = "", **more: Any) -> Any:
     """One, whose identifier is its name with a sign in front."""
     floating = {"floating_ip_address": name, "device_owner": "", "device_id": ""} | more
-    return Thing(id=f"#{name}", name=name, project_id=project, **floating)
+    return Thing(id=f"#{name}", name=name, project_id=project, owner=project, **floating)
 
 
 class Thing(SimpleNamespace):
@@ -38,12 +41,13 @@ class Thing(SimpleNamespace):
 
 @dataclass
 class MadeSdk:
-    """What there is, by kind; `refused`: kinds that do not go."""
+    """What there is, by kind; `refused`: kinds that do not go; `deaf`: it heeds no filter."""
 
     there: dict[str, list[Any]]
     refused: set[str] = field(default_factory=set)
     deleted: list[str] = field(default_factory=list)
     current_user_id: str = "admin"
+    deaf: bool = False
 
     def __getattr__(self, service: str) -> Any:
         if service not in KINDS:
@@ -66,6 +70,8 @@ class MadeSdk:
         return found
 
     def _listed(self, kind: str, how: dict[str, Any]) -> list[Any]:
+        if self.deaf:
+            return list(self.there.get(kind, []))
         project = how.get("project_id") or how.get("owner")
         device = how.get("device_id")
         return [
@@ -88,8 +94,9 @@ class MadeApi:
 
     def __init__(self, sdk: MadeSdk, project: str | None = None) -> None:
         self.whole = sdk
+        whole = FILTERED if sdk.deaf else ()
         kept = {
-            kind: [one for one in found if project in (None, one.project_id)]
+            kind: [one for one in found if project in (None, one.project_id) or kind in whole]
             for kind, found in sdk.there.items()
         }
         self.sdk: Any = sdk if project is None else _Within(sdk, kept)
@@ -109,7 +116,7 @@ class _Within(MadeSdk):
     """What a project's users see of it."""
 
     def __init__(self, whole: MadeSdk, there: dict[str, list[Any]]) -> None:
-        super().__init__(there, whole.refused, whole.deleted)
+        super().__init__(there, whole.refused, whole.deleted, deaf=whole.deaf)
         self._whole = whole
 
     def _delete(self, kind: str, id_: str) -> None:

@@ -13,7 +13,7 @@ from weir.verify.drivers.openstack import services
 from weir.verify.drivers.openstack.connection import Deadline
 from weir.verify.drivers.openstack.sweep import marker, sweep
 
-from .made_sdk import KINDS, MadeApi, MadeSdk, thing
+from .made_sdk import FILTERED, KINDS, MadeApi, MadeSdk, thing
 
 TAG = "weir-0123456789ab"
 MINE = f"{TAG}_a1B_c2D3e4F5"
@@ -35,8 +35,15 @@ def ended(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return asked
 
 
-def swept(there: dict[str, list[Any]], refused: set[str] | None = None, within_s: float = 20.0) -> MadeSdk:
-    sdk = MadeSdk({kind: there.get(kind, []) for kinds in KINDS.values() for kind in kinds}, refused or set())
+def swept(
+    there: dict[str, list[Any]],
+    refused: set[str] | None = None,
+    within_s: float = 20.0,
+    *,
+    deaf: bool = False,
+) -> MadeSdk:
+    known = {kind: there.get(kind, []) for kinds in KINDS.values() for kind in kinds}
+    sdk = MadeSdk(known, refused or set(), deaf=deaf)
     sweep(MadeApi(sdk), TAG, Deadline(within_s))  # type: ignore[arg-type]
     return sdk
 
@@ -75,6 +82,19 @@ def test_a_router_loses_its_interfaces_before_it_goes_whatever_kind_of_router_it
     ]
     sdk = swept({"project": [thing(MINE)], "router": [router], "port": ports})
     assert sdk.deleted == ["port #inner", "router #r", f"project #{MINE}"]
+
+
+def test_a_cloud_that_does_not_heed_filters_loses_nothing_of_others() -> None:
+    there = {kind: [thing(f"my-{kind}", f"#{MINE}"), thing(f"other-{kind}", "#other")] for kind in FILTERED}
+    owner = {"device_owner": "network:router_interface"}
+    there["port"] += [
+        thing("my-interface", f"#{MINE}", device_id="#my-router", **owner),
+        thing("other-interface", "#other", device_id="#other-router", **owner),
+    ]
+    sdk = swept(there | {"project": [thing(MINE), thing("other")]}, deaf=True)
+    assert not [one for one in sdk.deleted if "other" in one]
+    assert sdk.deleted.count("port #my-interface") == 1
+    assert {f"{kind} #my-{kind}" for kind in FILTERED} < set(sdk.deleted)
 
 
 @pytest.mark.parametrize(

@@ -113,3 +113,11 @@ def found(cloud: Cloud, one: Made, deadline: Deadline, *, everywhere: bool) -> l
         for each in listed
         if getattr(each, kind.key) == one.name and (not kind.described or each.description == one.name)
     ]
+
+
+def interfaces(cloud: Cloud, router: str, deadline: Deadline) -> list[Any]:
+    """Ports by which a router is in its networks. Their owner is called otherwise where routers are
+    distributed or highly available, and the SDK knows how."""
+    with cloud.asking(f"look for the interfaces of router {router}", deadline):
+        there = cloud.sdk.list_router_interfaces({"id": router}, "internal")
+        return [one for one in there if one.device_id == router]

@@ -92,10 +92,9 @@ def _await_gone(cloud: Cloud, one: Made, id_: str, deadline: Deadline) -> None:
 
 
 def _clear(cloud: Cloud, router: str, deadline: Deadline) -> None:
-    """A router with interfaces does not go. It is Weir's, and so are they, whose owner is called otherwise
-    where routers are distributed or highly available."""
-    with cloud.asking(f"take the interfaces of router {router} away", deadline):
-        for port in cloud.sdk.list_router_interfaces({"id": router}, "internal"):
+    """A router with interfaces does not go. It is Weir's, and so are they."""
+    for port in kinds.interfaces(cloud, router, deadline):
+        with cloud.asking(f"take the interfaces of router {router} away", deadline):
             cloud.sdk.network.remove_interface_from_router(router, port_id=port.id)
 
 

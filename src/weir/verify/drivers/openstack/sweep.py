@@ -19,6 +19,7 @@ from weir.verify.driver import CloudError
 
 from . import services
 from .connection import AnsweredError, Cloud, Deadline
+from .kinds import interfaces
 
 KIND = "scenario"
 """In a journal: all that one made, under its tag."""
@@ -102,7 +103,8 @@ class _Sweeping:
         with self._cloud.asking("enter a scenario's project", self._deadline):
             role = sdk.identity.find_role(_ROLE, ignore_missing=False)
             sdk.identity.assign_project_role_to_user(project.id, sdk.current_user_id, role.id)
-        there = self._cloud.in_project(project).sdk
+        inside, id_ = self._cloud.in_project(project), str(project.id)
+        there = inside.sdk
         if "orchestration" in self._kinds:
             yield from self._each("stack", there.orchestration.stacks, there.orchestration.delete_stack)
         if "compute" in self._kinds:
@@ -116,10 +118,10 @@ class _Sweeping:
             )
             yield from self._each("volume", there.block_storage.volumes, there.block_storage.delete_volume)
         if "network" in self._kinds:
-            yield from self._networks(there, str(project.id))
+            yield from self._networks(inside, id_)
         if "image" in self._kinds:
-            mine = partial(there.image.images, owner=project.id)
-            yield from self._each("image", mine, there.image.delete_image, slow=False)
+            for one in self._of(id_, "images", partial(there.image.images, owner=id_), key="owner"):
+                yield f"image {one.name or one.id}", partial(there.image.delete_image, one.id)
 
     def _each(
         self, what: str, ask: Callable[[], Iterable[Any]], remove: Callable[..., Any], *, slow: bool = True
@@ -128,27 +130,31 @@ class _Sweeping:
             self.slow = self.slow or slow
             yield f"{what} {one.name or one.id}", partial(remove, one.id)
 
-    def _networks(self, there: Any, project: str) -> Iterator[Found]:
-        network = there.network
-        for one in self._listed("floating addresses", partial(network.ips, project_id=project)):
+    def _of(
+        self, project: str, what: str, ask: Callable[[], Iterable[Any]], *, key: str = "project_id"
+    ) -> list[Any]:
+        """Those of it: an administrator is shown shared ones too, and all where the filter is not heeded."""
+        return [one for one in self._listed(what, ask) if getattr(one, key) == project]
+
+    def _networks(self, inside: Cloud, project: str) -> Iterator[Found]:
+        network = inside.sdk.network
+        for one in self._of(project, "floating addresses", partial(network.ips, project_id=project)):
             yield f"floating address {one.floating_ip_address}", partial(network.delete_ip, one.id)
-        for router in self._listed("routers", partial(network.routers, project_id=project)):
-            for port in self._listed("interfaces", partial(there.list_router_interfaces, router, "internal")):
+        for router in self._of(project, "routers", partial(network.routers, project_id=project)):
+            for port in interfaces(inside, router.id, self._deadline):
                 leave = partial(network.remove_interface_from_router, router.id, port_id=port.id)
                 yield f"an interface of router {router.name}", leave
             yield f"router {router.name}", partial(network.delete_router, router.id)
-        for port in self._listed("ports", partial(network.ports, project_id=project)):
+        for port in self._of(project, "ports", partial(network.ports, project_id=project)):
             if not str(port.device_owner or "").startswith("network:"):
                 yield f"port {port.name or port.id}", partial(network.delete_port, port.id)
         for kind, remove in (
             ("networks", network.delete_network),
             ("security_groups", network.delete_security_group),
         ):
-            for one in self._listed(
-                kind.replace("_", " "), partial(getattr(network, kind), project_id=project)
-            ):
-                if one.project_id == project:  # shared ones are listed with them
-                    yield f"{kind[:-1].replace('_', ' ')} {one.name}", partial(remove, one.id)
+            ask = partial(getattr(network, kind), project_id=project)
+            for one in self._of(project, kind.replace("_", " "), ask):
+                yield f"{kind[:-1].replace('_', ' ')} {one.name}", partial(remove, one.id)
 
     def _by_name(self) -> Iterator[Found]:
         """What is in no project of the scenario's: an administrator made it, or its project is gone."""
