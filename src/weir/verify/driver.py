@@ -110,8 +110,8 @@ class Driver(Protocol):
     def require(self) -> None:
         """WeirError where nothing can be verified: this machine or this user lacks what it takes."""
 
-    def services(self) -> Sequence[Service]:
-        """Those that carry it; each has just answered. CloudError names one that does not."""
+    def services(self, within_s: float) -> Sequence[Service]:
+        """Those that carry it; each has just answered. CloudError names one that does not, or not in time."""
 
     def stack(self, wanted: StackWanted, within_s: float) -> AbstractContextManager[Stack]:
         """For the body; taken down after it, however it ends. CloudError if it does not stand in time."""

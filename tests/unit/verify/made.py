@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -41,7 +42,8 @@ class MadeCloud:
         if self.lacks:
             raise FabricError(self.lacks)
 
-    def services(self) -> Sequence[Service]:
+    def services(self, within_s: float) -> Sequence[Service]:
+        assert within_s > 0
         if self.services_down:
             raise CloudError(self.services_down)
         return [Service("network", "network 1.0")]
@@ -53,7 +55,7 @@ class MadeCloud:
             raise CloudError(self.does_not_stand)
         self.stood.append(wanted)
         self.standing += 1
-        yield MadeStack(self, wanted)
+        yield MadeStack(self, wanted, time.monotonic() + within_s)
         self.standing -= 1
         left = self.leaves.pop(0) if self.leaves else self.not_removed
         if left:
@@ -64,6 +66,8 @@ class MadeCloud:
 class MadeStack:
     cloud: MadeCloud
     wanted: StackWanted
+    end_s: float
+    """Of the case: then nothing is asked any more."""
 
     def resources(self) -> Sequence[Resource]:
         kinds = ("network", "subnet", "router", "image", "flavor")
@@ -79,6 +83,8 @@ class MadeStack:
         return f"PING from {server}\n3 packets transmitted, 3 packets received, 0% packet loss\n"
 
     def console(self, server: str) -> str:
+        if time.monotonic() >= self.end_s:
+            raise CloudError("read the console: not begun in its time")
         (wanted,) = [one for one in self.wanted.servers if one.name == server]
         return f"booting\n{'vPing OK' if wanted.user_data and self.cloud.says is None else ''}\n"
 

@@ -87,9 +87,9 @@ class LocalDriver:
         ssh.require_ssh()
         tree()
 
-    def services(self) -> Sequence[Service]:
+    def services(self, within_s: float) -> Sequence[Service]:
         """Of a cloud that stands for as long: each node's switch and its database, and a DHCP server."""
-        with self._deployed(self._topology(StackWanted(), bare=1)) as (deployment, topology):
+        with self._deployed(self._topology(StackWanted(), bare=1), within_s) as (deployment, topology):
             found = []
             for node in topology.nodes:
                 directory = deployment.run_dir / ovs_directory(node.name)

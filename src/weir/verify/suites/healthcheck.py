@@ -22,7 +22,7 @@ _ANSWERED = re.compile(r"(\d+) packets transmitted, (\d+) (?:packets )?received"
 def connection_check(run: Running) -> None:
     """Every service answers."""
     with run.doing("ask every service") as done:
-        found = run.driver.services()
+        found = run.driver.services(run.left_s())
         done.found = ", ".join(one.answered for one in found)
     if not found:
         raise NotSoError("no service answered, as there is none")
@@ -84,11 +84,11 @@ def vping_userdata(run: Running) -> None:
         run.stack("boot two servers, one with a script", wanted) as stack,
         run.doing("wait for what the script says on its console"),
     ):
-        while SAID not in stack.console("second"):
-            if run.over():
-                last = stack.console("second").strip().splitlines()[-3:]
-                raise NotSoError(f"the second server has not said {SAID!r}; last: {' | '.join(last)}")
+        while SAID not in (said := stack.console("second")):
             run.pause()
+            if run.over():
+                last = said.strip().splitlines()[-3:]
+                raise NotSoError(f"the second server has not said {SAID!r}; last: {' | '.join(last)}")
 
 
 _NEW = "in a project of its own, beside one with the same addresses"

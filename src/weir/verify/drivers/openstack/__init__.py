@@ -100,9 +100,9 @@ class OpenStackDriver:
             except CloudError as error:  # and it may stay: the cases make their own
                 self._left.append(f"Of an earlier run: {error.message}.")
 
-    def services(self) -> Sequence[Service]:
+    def services(self, within_s: float) -> Sequence[Service]:
         """Those of its catalogue."""
-        return services.answering(self._connected(), Deadline(_ANSWER_S))
+        return services.answering(self._connected(), Deadline(min(within_s, _ANSWER_S)))
 
     @contextmanager
     def stack(self, wanted: StackWanted, within_s: float) -> Iterator[OpenStackStack]:
@@ -111,7 +111,7 @@ class OpenStackDriver:
         key = ssh.key(self._directory)
         with self._journalled(cloud, deadline) as made:
             standing = Building(cloud, self._options, made, deadline).build(wanted, key.with_suffix(".pub"))
-            yield OpenStackStack(standing, key, self._options.ssh_user, made.tag)
+            yield OpenStackStack(standing, key, self._options.ssh_user, made.tag, deadline)
 
     def require_scenarios(self) -> None:
         """FabricError where Rally is not here."""

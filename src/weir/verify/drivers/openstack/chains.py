@@ -108,7 +108,7 @@ class OpenStackChains:
         topology = self._topology(_CHAIN_NAMES[wanted.instances], token, tester)
         building = ChainBuilding(self._cloud(), self._options, made, deadline)
         built = building.chain(wanted, chains, topology.port(PORT).mac, key.with_suffix(".pub"))
-        stack = OpenStackStack(built.standing, key, self._options.ssh_user, made.tag)
+        stack = OpenStackStack(built.standing, key, self._options.ssh_user, made.tag, deadline)
         for one in built.standing.servers if chains.image is None else ():
             _await_forwarding(stack, one, deadline)
         with ExitStack() as held:

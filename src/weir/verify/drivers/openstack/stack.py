@@ -18,6 +18,8 @@ from .kinds import looked_at
 
 _SHORT_S = 15.0
 _ASK_AGAIN_S = 1.0
+_LAST_WORDS_S = 5.0
+"""For the console of a server that was not reached in its case's time."""
 
 
 @dataclass
@@ -41,20 +43,22 @@ class Standing:
 
 
 class OpenStackStack:
-    """What cases ask of it. `key`: the private one whose public half its servers have; `user`: whose."""
+    """What cases ask of it. `key`: the private one whose public half its servers have; `user`: whose;
+    `deadline`: the case's."""
 
-    def __init__(self, standing: Standing, key: Path, user: str, marker: str) -> None:
+    def __init__(self, standing: Standing, key: Path, user: str, marker: str, deadline: Deadline) -> None:
         self._standing = standing
         self._cloud = standing.cloud
         self._key = key
         self._user = user
         self._marker = marker
+        self._deadline = deadline
 
     def resources(self) -> Sequence[Resource]:
         """By what the cloud says of it now."""
         made = [self._looked(kind, id_) for kind, id_ in self._standing.ids.items()]
         for name, one in self._standing.servers.items():
-            server = looked_at(self._cloud, "server", one.id)
+            server = looked_at(self._cloud, "server", one.id, self._deadline)
             if server is None:
                 raise CloudError(f"server {name} is gone")
             where = f"{one.address}, outside {one.floating}"
@@ -62,7 +66,7 @@ class OpenStackStack:
         return made
 
     def _looked(self, kind: str, id_: str) -> Resource:
-        found = looked_at(self._cloud, kind, id_)
+        found = looked_at(self._cloud, kind, id_, self._deadline)
         if found is None:
             raise CloudError(f"the {kind} is gone")
         state = str(getattr(found, "status", None) or ACTIVE).lower()
@@ -109,7 +113,8 @@ class OpenStackStack:
     def _last_words(self, server: str) -> str:
         """Of its console: a server that has no address says so there."""
         try:
-            lines = [line.strip() for line in self.console(server).splitlines() if line.strip()]
+            said = self._console(server, Deadline(_LAST_WORDS_S))
+            lines = [line.strip() for line in said.splitlines() if line.strip()]
         except CloudError:
             return ""
         return (
@@ -118,8 +123,11 @@ class OpenStackStack:
 
     def console(self, server: str) -> str:
         """As much as the cloud keeps of it."""
+        return self._console(server, self._deadline)
+
+    def _console(self, server: str, deadline: Deadline) -> str:
         one = self._standing.servers[server]
-        with self._cloud.asking(f"read the console of {server}"):
+        with self._cloud.asking(f"read the console of {server}", deadline):
             said: Mapping[str, str] = self._cloud.sdk.compute.get_server_console_output(one.id)
             return str(said["output"] or "")
 
