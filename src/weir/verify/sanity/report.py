@@ -4,9 +4,10 @@ does not agree with itself, is none."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, ValidationInfo
 
 from weir.base.record import fault_text
 from weir.verify.driver import CloudError, Done, Iteration, ScenarioWanted
@@ -14,6 +15,15 @@ from weir.verify.driver import CloudError, Done, Iteration, ScenarioWanted
 _TOLERANCE_S = 0.05
 """Between an operation's clock and its iteration's: both are the time of day, read one after the other."""
 _ENOUGH = 300
+
+
+def _hidden(text: str, info: ValidationInfo) -> str:
+    hide: Callable[[str], str] = info.context
+    return hide(text)
+
+
+_Said = Annotated[str, AfterValidator(_hidden)]
+"""What a cloud, or Rally, says. Secrets are hidden in these alone: one may be a word of the report."""
 
 
 class _Read(BaseModel):
@@ -32,14 +42,14 @@ class _Datum(_Read):
     timestamp: float
     duration: Annotated[float, Field(ge=0)]
     idle_duration: Annotated[float, Field(ge=0)]
-    error: list[str]
+    error: list[_Said]
     atomic_actions: list[_Action]
 
 
 class _SlaResult(_Read):
     criterion: str
     success: bool
-    detail: str
+    detail: _Said
 
 
 class _SlaResults(_Read):
@@ -47,7 +57,7 @@ class _SlaResults(_Read):
 
 
 class _Step(_Read):
-    error: list[str] | None = None
+    error: list[_Said] | None = None
 
 
 class _Context(_Read):
@@ -76,15 +86,17 @@ class _Task(_Read):
 
 
 class _Report(_Read):
-    refused: str | None = None
+    refused: _Said | None = None
     tasks: list[_Task] = []
 
 
-def read(text: str | bytes, plugin: str, wanted: ScenarioWanted) -> list[Iteration]:
+def read(
+    text: str | bytes, plugin: str, wanted: ScenarioWanted, hide: Callable[[str], str] = str
+) -> list[Iteration]:
     """Its iterations, in the order in which they began. CloudError: Rally refused the task, it was not begun,
-    or the report makes no sense."""
+    or the report makes no sense. `hide`: what takes secrets out of what is said."""
     try:
-        report = _Report.model_validate_json(text)
+        report = _Report.model_validate_json(text, context=hide)
     except ValidationError as error:
         raise CloudError(f"Rally's report cannot be read: {fault_text(error)}") from error
     if report.refused is not None:

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
+from weir.fabric import attended
 from weir.lab.sut import OpenStackCloud
 from weir.verify.driver import CannotRunError, CloudError, ScenarioWanted
 from weir.verify.drivers.openstack import services
-from weir.verify.drivers.openstack.connection import Deadline
+from weir.verify.drivers.openstack.connection import Cloud, Deadline
 from weir.verify.drivers.openstack.rally import Scenarios
 from weir.verify.sanity.table import SCENARIOS
 
@@ -74,3 +75,24 @@ def test_a_user_without_a_password_is_refused_each_scenario(sdk: Listing, tmp_pa
     for _ in range(2):
         with pytest.raises(CannotRunError, match="has none"):
             asking.require(WANTED, Deadline(20))
+
+
+def test_an_administrators_password_that_is_a_word_of_rallys_spoils_no_report(
+    sdk: Listing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = ScenarioWanted("NeutronNetworks.create_and_delete_networks", iterations=5, time_s=30.0)
+    asking = scenarios(sdk, tmp_path)
+    asking._cloud = Cloud(sdk, "made", frozenset({"neutron"}))
+    recorded = Path(__file__).parent / "recorded" / "good.json"
+
+    def done(_name: str, _words: object, *, directory: Path, **_how: object) -> int:
+        (directory / "report.json").write_text(recorded.read_text())
+        return 0
+
+    monkeypatch.setattr(attended, "attend", done)
+    scenario = next(one for one in SCENARIOS if one.name == wanted.name)
+    found = asking._done(scenario, wanted, {"tag": "weir-a"}, tmp_path, Deadline(20))
+    assert {one.name for each in found for one in each.operations} == {
+        "neutron.create_network",
+        "neutron.delete_network",
+    }

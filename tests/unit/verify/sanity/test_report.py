@@ -67,6 +67,38 @@ def test_an_iteration_that_failed_has_its_cause() -> None:
         judge(load([*good, bad], GOOD))
 
 
+@pytest.mark.parametrize("secret", ["neutron", "data", "error", "Networks", "5"])
+def test_a_secret_that_is_a_word_of_the_report_changes_nothing_but_what_is_said(secret: str) -> None:
+    document = failing(report("good"))
+    last = max(workload(document)["data"], key=lambda one: one["timestamp"])
+    last["error"][1] = f"user admin, password {secret}, was refused"
+    found = read(json.dumps(document), GOOD.name, GOOD, hide=lambda text: text.replace(secret, "(hidden)"))
+    assert [[one.name for one in each.operations] for each in found] == [
+        ["neutron.create_network", "neutron.delete_network"]
+    ] * 5
+    assert found[-1].cause == "BadRequest: user admin, password (hidden), was refused"
+
+
+@pytest.mark.parametrize("where", ["refused", "context", "not begun"])
+def test_secrets_are_hidden_in_why_a_scenario_was_not_begun(where: str) -> None:
+    document = report("good")
+    work = workload(document)
+    if where == "refused":
+        document["refused"] = "password hunter2 is wrong"
+    elif where == "context":
+        work["contexts_results"][0]["setup"]["error"] = ["Unauthorized", "password hunter2 is wrong"]
+    else:
+        work["data"] = []
+        detail = {
+            "criterion": "something_went_wrong",
+            "success": False,
+            "detail": "password hunter2 is wrong",
+        }
+        work["sla_results"]["sla"].append(detail)
+    with pytest.raises(CloudError, match=r"password \(hidden\) is wrong"):
+        read(json.dumps(document), GOOD.name, GOOD, hide=lambda text: text.replace("hunter2", "(hidden)"))
+
+
 def test_one_that_was_too_slow_is_no_failure_of_rallys_but_misses_its_limit() -> None:
     wanted = ScenarioWanted(NETWORKS, iterations=2, time_s=0.01)
     found = said(report("late"), wanted)

@@ -131,7 +131,7 @@ class Scenarios:
         if code or not said.is_file():
             how = f"signal {-code}" if code < 0 else f"exit code {code}"
             raise CloudError(f"Rally ended with {how}, and no report{self._last_words(log)}")
-        return report.read(self._cloud.without_secrets(said.read_text()), scenario.plugin, wanted)
+        return report.read(said.read_text(), scenario.plugin, wanted, self._cloud.without_secrets)
 
     def _last_words(self, log: Path) -> str:
         said = self._cloud.without_secrets(log_end(log, _LAST_WORDS)) if log.is_file() else ""
