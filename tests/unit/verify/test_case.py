@@ -31,7 +31,7 @@ class Failing(MadeCloud):
         raise error
         yield
 
-    stack = chain = hosts = _failed
+    stack = chain = hosts = _failed  # type: ignore[assignment]
     require_programs = require_tester = cannot_build = chain_needs = tester_alone = lambda *_: None
 
 

@@ -18,8 +18,8 @@ _ENOUGH = 300
 
 
 def _hidden(text: str, info: ValidationInfo) -> str:
-    hide: Callable[[str], str] = info.context
-    return hide(text)
+    hide: Callable[[str], str] | None = info.context
+    return text if hide is None else hide(text)
 
 
 _Said = Annotated[str, AfterValidator(_hidden)]
@@ -91,7 +91,7 @@ class _Report(_Read):
 
 
 def read(
-    text: str | bytes, plugin: str, wanted: ScenarioWanted, hide: Callable[[str], str] = str
+    text: str | bytes, plugin: str, wanted: ScenarioWanted, hide: Callable[[str], str] | None = None
 ) -> list[Iteration]:
     """Its iterations, in the order in which they began. CloudError: Rally refused the task, it was not begun,
     or the report makes no sense. `hide`: what takes secrets out of what is said."""

@@ -190,7 +190,7 @@ def entry(kind: str, *regions: str) -> dict[str, object]:
     return {"type": kind, "name": kind, "endpoints": endpoints}
 
 
-SERVICES = {
+SERVICES: dict[str, tuple[str, dict[str, Any]]] = {
     "Heat's for CloudFormation, which wants a signature": (
         "cloudformation", {"status": 400, "text": "<ErrorResponse/>"},
     ),

@@ -106,6 +106,24 @@ def test_a_server_that_is_made_after_a_gateway_has_given_up_is_removed(
     assert list(journals.iterdir()) == []
 
 
+@pytest.mark.long
+def test_a_server_that_may_still_come_is_looked_for_in_a_project_that_is_gone(
+    played: Playing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    faults = [Fault("POST", SERVERS, status=504)]
+    with played("healthcheck", case="singlevm2", faults=faults, limit_s=60.0) as cloud:
+        monkeypatch.setattr(removal, "UNSURE_S", 2.0)
+        monkeypatch.setattr(removal, "LIMIT_S", 60.0)
+        found = cloud.case()
+    assert "make server vm: " in (found.why or "")
+    assert found.not_removed is None
+    asked = cloud.replay.requests
+    gone = next(n for n, (method, path) in enumerate(asked) if method == "DELETE" and "/projects/" in path)
+    later = [path for _, path in asked[gone:] if path.startswith("/compute/v2.1/servers/detail?")]
+    assert later
+    assert all("all_tenants=True" in path for path in later)
+
+
 def test_what_a_service_itself_failed_to_make_is_looked_for_twice(
     played: Playing, journals: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

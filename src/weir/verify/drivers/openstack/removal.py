@@ -24,12 +24,13 @@ def remove(cloud: Cloud, journal: Journal) -> None:
     stays, and the journal has it."""
     limit_s = LIMIT_S
     deadline, unsure = Deadline(limit_s), Deadline(UNSURE_S - journal.age_s())
+    everywhere = _everywhere(journal)  # also once the project is gone
     why: dict[Made, str] = {}
     missed: set[Made] = set()
     while True:
         for one in list(reversed(journal.made)):
             try:
-                there = _remove(cloud, one, deadline, everywhere=_everywhere(journal))
+                there = _remove(cloud, one, deadline, everywhere=everywhere)
             except CloudError as error:
                 if deadline.left_s() > 0 or one not in why:
                     why[one] = str(error)
