@@ -50,6 +50,10 @@ def test_it_sends_and_receives_at_one_port_on_one_core(topology: Topology) -> No
     assert [(one.kind, one.core) for one in made.areas] == [("generator", 3), ("receiver", 3)]
 
 
+def test_its_core_is_what_a_deployment_of_it_claims(topology: Topology) -> None:
+    assert topology.working_cores() == {3}
+
+
 def test_packets_go_to_the_first_function_between_addresses_of_benchmarks(topology: Topology) -> None:
     (stream,) = attached_streams(topology, "fa:16:3e:00:00:01", "64", 10, 7).streams
     assert (stream.port, stream.to) == (PORT, PORT)
