@@ -86,6 +86,16 @@ def test_every_call_is_set_up_and_ended_and_all_counts_agree(variant: str, tmp_p
 
 
 @pytest.mark.slow
+def test_calls_in_which_each_end_lets_the_other_wait_succeed(tmp_path: Path) -> None:
+    """For longer than an answer may take; it rings for longer than functions wait by default."""
+    pauses = {"ring_s": 21, "talk_s": 13, "hold_s": 13}
+    done, _ = verify(sut(tmp_path, variant="proxy", **pauses), *only("sip_calls"))
+    assert done.returncode == OK, done.stderr + done.stdout
+    (load,) = cases(done)["sip_calls"].calls
+    assert (load.planned, load.successful, load.causes) == (20, 20, {})
+
+
+@pytest.mark.slow
 def test_media_comes_back_to_who_sent_it(tmp_path: Path) -> None:
     done, _ = verify(sut(tmp_path, variant="proxy", media=True, talk_s=1.0), *only("sip_calls"))
     assert done.returncode == OK, done.stderr + done.stdout

@@ -16,6 +16,7 @@ from weir.results.calls import RtpCounts
 from weir.verify.driver import CloudError, Hosts, HostsWanted
 from weir.verify.sip import media, scenarios
 from weir.verify.sip.functions import SERVERS, SUBSCRIBERS, constants, filled, functions, needs
+from weir.verify.sip.sipp import ANSWER_MS
 from weir.verify.sip.subscribers import Subscribers, key_of
 
 from .made_sip import MadeHosts, MadeSip
@@ -24,7 +25,7 @@ PLACEHOLDER = re.compile(r"@[A-Za-z_]+@")
 REPLIES = re.compile(r"^onreply_route\[(\w+)\] \{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
 """What is done with replies: the name of the route that a request sets, and its body."""
 NAMES = {name: "10.0.0.9" for names in SERVERS.values() for name in names}
-VALUES = constants() | NAMES | {"OWN": "10.0.0.3", "NAME": "n", "DIRECTORY": "/run/n"}
+OWN = {"OWN": "10.0.0.3", "NAME": "n", "DIRECTORY": "/run/n"}
 
 
 @pytest.mark.parametrize(("hold_s", "with_media"), list(itertools.product((0.0, 0.5), (False, True))))
@@ -42,16 +43,50 @@ def test_scenarios_are_whole_xml_with_what_is_wanted(hold_s: float, *, with_medi
     assert '<pause milliseconds="250"/>' in callee
 
 
+def waits_ms(scenario: str) -> list[tuple[str, int]]:
+    """Of each message that is waited for: how long, which the scenario says or SIPp is told for all."""
+    found = ElementTree.fromstring(scenario).iter("recv")
+    return [
+        (
+            one.get("request") or f"{one.get('response')} {one.get('response_txn')}",
+            int(one.get("timeout", ANSWER_MS)),
+        )
+        for one in found
+    ]
+
+
+@pytest.mark.parametrize(("hold_s", "pauses"), [(0.0, [300_000]), (400.0, [300_000, 0, 400_000])])
+def test_who_waits_while_the_other_end_pauses_waits_longer_than_that(
+    hold_s: float, pauses: list[int]
+) -> None:
+    wanted = Application(ring_s=40, talk_s=300, hold_s=hold_s)
+    caller, callee = waits_ms(scenarios.caller(wanted)), waits_ms(scenarios.callee(wanted))
+    assert caller[:3] == [(f"{code} invite", 40_000 + ANSWER_MS) for code in (100, 180, 200)]
+    assert {wait_ms for _, wait_ms in caller[3:]} == {ANSWER_MS}
+    assert callee[:2] == [("INVITE", ANSWER_MS), ("ACK", ANSWER_MS)]
+    assert [wait_ms for _, wait_ms in callee[2:]] == [pause_ms + ANSWER_MS for pause_ms in pauses]
+
+
+@pytest.mark.parametrize("variant", ["ims", "proxy"])
+def test_functions_give_no_call_up_that_rings_as_long_as_was_asked_for(variant: str) -> None:
+    application = Application.model_validate({"variant": variant, "ring_s": 60})
+    for one in functions(application, Subscribers(10, application.variant)):
+        text = filled("\n".join(one.files.values()), constants(application))
+        given_up = re.findall(r'"fr_inv_timer", (\d+)', text)
+        assert [int(one) > 60_000 + ANSWER_MS for one in given_up] == [True] * (one.server != SUBSCRIBERS)
+
+
 @pytest.mark.parametrize("variant", ["ims", "proxy"])
 def test_files_of_functions_have_every_placeholder_filled(variant: str) -> None:
     application = Application.model_validate({"variant": variant})
     made = functions(application, Subscribers(10, application.variant))
+    values = constants(application) | NAMES | OWN
     assert {one.server for one in made} == set(SERVERS[application.variant]) - {"caller", "callee"}
     for one in made:
         for text in (*one.files.values(), *one.words):
-            assert PLACEHOLDER.findall(filled(text, VALUES)) == []
+            assert PLACEHOLDER.findall(filled(text, values)) == []
         if "diameter.xml" in one.files:
-            assert ElementTree.fromstring(filled(one.files["diameter.xml"], VALUES)).tag == "DiameterPeer"
+            assert ElementTree.fromstring(filled(one.files["diameter.xml"], values)).tag == "DiameterPeer"
 
 
 @pytest.mark.parametrize("variant", ["ims", "proxy"])

@@ -8,9 +8,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import resources
 
+from weir.base.si import MS_PER_S
 from weir.ims.server import PORT as CX_PORT
 from weir.lab.application import Application, Variant
-from weir.verify.sip import kamailio
+from weir.verify.sip import kamailio, sipp
 from weir.verify.sip.subscribers import PASSWORD, REALM, Subscribers
 
 CALLER, CALLEE, SUBSCRIBERS = "caller", "callee", "subscribers"
@@ -31,6 +32,8 @@ TITLES: Mapping[str, str] = {
     SUBSCRIBERS: "the subscriber server",
 }
 _WORKERS = 2
+_INVITED_MS = 20_000
+"""After which a function gives up an INVITE that nobody answers, beyond the ringing."""
 _DIAMETER = frozenset({"icscf", "scscf"})
 _SERVING = "sip:@scscf@:5060"
 _TABLES: Mapping[str, str] = {
@@ -119,6 +122,23 @@ def filled(template: str, values: Mapping[str, str]) -> str:
     return template
 
 
-def constants() -> dict[str, str]:
-    """Values that are the same everywhere."""
-    return {"REALM": REALM, "PASSWORD": PASSWORD, "WORKERS": str(_WORKERS)}
+def constants(application: Application) -> dict[str, str]:
+    """Values that are the same in all files. Who waits while another pauses waits for so much longer."""
+    ring_ms, talk_ms, hold_ms = (
+        round(seconds * MS_PER_S) for seconds in (application.ring_s, application.talk_s, application.hold_s)
+    )
+    times_ms = {
+        "RING": ring_ms,
+        "TALK": talk_ms,
+        "HOLD": hold_ms,
+        "ANSWERED": ring_ms + sipp.ANSWER_MS,
+        "TALKED": talk_ms + sipp.ANSWER_MS,
+        "HUNG_UP": (hold_ms or talk_ms) + sipp.ANSWER_MS,
+        "GIVEN_UP": ring_ms + _INVITED_MS,
+    }
+    return {
+        "REALM": REALM,
+        "PASSWORD": PASSWORD,
+        "WORKERS": str(_WORKERS),
+        **{f"{name}_MS": str(value_ms) for name, value_ms in times_ms.items()},
+    }

@@ -22,7 +22,8 @@ _LISTENS_S = 0.3
 _ENDS_S = 45.0
 """How long the last calls may take beyond their own time: with all that is sent again."""
 _DRAIN_S = 30.0
-"""How long functions may take to give up what nobody ends: transactions of INVITE take 20 s for that."""
+"""How long functions may take to give up what nobody ends: transactions of INVITE take 20 s for that, and the
+time that it rings."""
 _LAST_S = 1.5
 """Until a callee ends by itself, which has no call left."""
 _STEPS = 1.5
@@ -102,7 +103,7 @@ class Loads:
     def _drained(self, before: dict[str, Counters]) -> dict[str, Counters]:
         """What the functions counted meanwhile, when no transaction is left; whatever is after a while."""
         at = self._at
-        deadline = at.run.took_s() + _DRAIN_S
+        deadline = at.run.took_s() + at.application.ring_s + _DRAIN_S
         while True:
             at.require_alive()
             found = at.all_counters()

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from weir.base.si import MS_PER_S
 from weir.lab.application import Application
 from weir.verify.sip.functions import constants, filled, text
 from weir.verify.sip.media import ECHO_PORT
@@ -49,14 +48,5 @@ def call_s(application: Application) -> float:
 
 
 def _filled(scenario: str, application: Application) -> str:
-    values = {
-        "RING_MS": _ms(application.ring_s),
-        "TALK_MS": _ms(application.talk_s),
-        "HOLD_MS": _ms(application.hold_s),
-        "MEDIA_PORT": str(ECHO_PORT) if application.media else "[media_port]",
-    }
-    return filled(scenario, constants() | values)
-
-
-def _ms(seconds: float) -> str:
-    return str(round(seconds * MS_PER_S))
+    port = str(ECHO_PORT) if application.media else "[media_port]"
+    return filled(scenario, constants(application) | {"MEDIA_PORT": port})

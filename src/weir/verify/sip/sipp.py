@@ -17,7 +17,7 @@ PROGRAM = "sipp"
 PORT = 5060
 COUNTS, ERRORS, CALLS = "counts.csv", "errors.log", "calls.log"
 ANSWER_MS = 12_000
-"""After which a call that waits for a message has failed."""
+"""After which a call that waits for a message has failed, where nobody pauses before it is sent."""
 STEP_S = 0.25
 """Between two rows of its counts."""
 CAUSES: Mapping[str, str] = {

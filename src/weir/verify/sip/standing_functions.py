@@ -54,7 +54,7 @@ class StandingFunctions:
     def _values(self, server: str) -> dict[str, str]:
         names = SERVERS[self.application.variant]
         return {
-            **functions.constants(),
+            **functions.constants(self.application),
             **{name: self.hosts.address(name) for name in names},
             "OWN": self.hosts.address(server),
             "NAME": server,
