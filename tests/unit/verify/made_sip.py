@@ -33,9 +33,10 @@ def counts_file(calls: int, failed: int, seconds: float = 1.0) -> str:
 
 @dataclass
 class MadeSip(MadeCloud):
-    """`capacity_cps`: of what is offered beyond that, calls fail."""
+    """`capacity_cps`: of what is offered beyond that, calls fail. `caller_cps`: what its SIPp can keep."""
 
     capacity_cps: float = 1e9
+    caller_cps: float = 1e9
     lost_by_callee: int = 0
     """Calls of each load that it does not count."""
     not_registered: int = 0
@@ -120,7 +121,7 @@ class MadeHosts:
         failed = max(0, round(calls * (1 - self.cloud.capacity_cps / rate_cps)))
         self.invited += calls
         self.answered += calls - failed
-        seconds = calls / rate_cps
+        seconds = calls / min(rate_cps, self.cloud.caller_cps)
         self.files[f"caller/{name}/counts.csv"] = counts_file(calls, failed, seconds)
         rang = calls - failed - self.cloud.lost_by_callee
         self.files[f"callee/{name}/counts.csv"] = counts_file(rang, 0, seconds)

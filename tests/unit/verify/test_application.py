@@ -83,6 +83,25 @@ def test_counts_that_do_not_agree_fail_the_case_and_its_level_is_not_judged() ->
     assert [one.outcome for one in found.verdicts()][1:] == ["not judged", "not judged"]
 
 
+def test_a_rate_that_sipp_cannot_keep_is_neither_passed_nor_judged_and_others_are() -> None:
+    wanted = PROXY.model_copy(update={"duration_s": 3.0})
+    found = found_of(MadeSip(caller_cps=30.0), wanted, calls={"failure_ratio": 0.01})
+    slow, why = case(found, "sip_calls"), "the caller kept 30 of 40 calls/s: SIPp is too slow"
+    assert (slow.outcome, slow.why) == ("skipped", why)
+    assert [one.offered_cps for one in slow.calls] == [20, 30]
+    assert [(one.load, one.outcome, one.why) for one in found.verdicts()[1:]] == [
+        ("20 calls/s", "met", None), ("40 calls/s", "not judged", why),
+    ]  # fmt: skip
+    assert "40, kept 30.0" in page(found)
+
+
+def test_a_rate_at_which_calls_fail_fails_the_case_though_sipp_could_not_keep_another() -> None:
+    wanted = PROXY.model_copy(update={"duration_s": 3.0})
+    failed = case(found_of(MadeSip(caller_cps=30.0, capacity_cps=10.0), wanted), "sip_calls")
+    assert failed.outcome == "failed"
+    assert (failed.why or "").startswith("at 20 calls/s ")
+
+
 def test_a_function_that_ends_in_the_middle_of_calls_fails_the_case_with_its_last_words() -> None:
     failed = case(found_of(MadeSip(ends="proxy")), "sip_calls")
     assert (failed.outcome, failed.why) == (

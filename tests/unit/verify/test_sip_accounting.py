@@ -116,7 +116,12 @@ def suite(*loads: CallLoad, outcome: str = "passed") -> SuiteResult:
 
 def test_the_level_of_calls_is_judged_at_each_rate() -> None:
     limits = CallLimits(failure_ratio=0.05, request_delay_p95_ms=30)
-    found = list(call_verdicts(suite(load(), load(rate_cps=80.0, success_ratio=0.9)), limits))
+    found = list(
+        call_verdicts(
+            suite(load(), load(rate_cps=80.0, offered_cps=80.0, successful=90, failed=10, success_ratio=0.9)),
+            limits,
+        )
+    )
     assert [(one.load, one.outcome) for one in found] == [
         ("50 calls/s", "met"), ("80 calls/s", "missed"), ("50 calls/s", "missed"), ("80 calls/s", "missed"),
     ]  # fmt: skip
@@ -124,13 +129,20 @@ def test_the_level_of_calls_is_judged_at_each_rate() -> None:
 
 
 def test_of_counts_that_do_not_agree_nothing_is_judged() -> None:
-    limits = CallLimits(failure_ratio=0.05)
-    (found,) = call_verdicts(suite(load(disagreements=["99 of 100"]), outcome="failed"), limits)
-    assert (found.outcome, found.why) == ("not judged", "99 of 100")
-    (none,) = call_verdicts(suite(outcome="failed"), limits)
-    assert none.outcome == "not judged"
+    limits = CallLimits(failure_ratio=0.05, request_delay_p95_ms=500)
+    found = list(call_verdicts(suite(load(disagreements=["99 of 100"]), outcome="failed"), limits))
+    assert [(one.outcome, one.why) for one in found] == [("not judged", "99 of 100")] * 2
+    none = list(call_verdicts(suite(outcome="failed"), limits))
+    assert [one.outcome for one in none] == ["not judged"] * 2
     assert list(call_verdicts(suite(outcome="skipped"), limits)) == []
     assert list(call_verdicts(suite(load()), CallLimits())) == []
+
+
+def test_of_a_rate_that_was_not_offered_nothing_is_judged() -> None:
+    limits = CallLimits(failure_ratio=0.05, request_delay_p95_ms=500)
+    found = list(call_verdicts(suite(load(offered_cps=30.0), outcome="skipped"), limits))
+    why = "the caller kept 30 of 50 calls/s: SIPp is too slow"
+    assert [(one.load, one.outcome, one.why) for one in found] == [("50 calls/s", "not judged", why)] * 2
 
 
 def test_a_search_sees_calls_as_packets_and_takes_no_trial_that_does_not_add_up() -> None:

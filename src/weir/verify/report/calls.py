@@ -36,7 +36,7 @@ def _row(case: str, load: CallLoad) -> list[str]:
     return [
         case,
         str(load.vcpus or "all"),
-        f"{load.rate_cps:.4g}",
+        _rate(load),
         str(load.planned),
         _percent(load.success_ratio),
         f"{_percent(load.success_low)} to {_percent(load.success_high)}",
@@ -45,6 +45,12 @@ def _row(case: str, load: CallLoad) -> list[str]:
         _percent(load.session_establishment_ratio),
         str(load.retransmissions + load.callee_retransmissions),
     ]
+
+
+def _rate(load: CallLoad) -> str:
+    """With what the caller kept of it, where that is less."""
+    kept = f", kept {load.offered_cps:.1f}" if load.offered_cps < load.rate_cps else ""
+    return f"{load.rate_cps:.4g}{kept}"
 
 
 def fates(suite: SuiteResult) -> list[list[str]]:

@@ -10,14 +10,15 @@ from weir.lab.application import CallLimits
 from weir.results.calls import CallLoad
 from weir.results.result import Verdict
 from weir.results.verification import CaseResult, SuiteResult
+from weir.verify.sip.capacity import faults
 
 CALLS = "sip_calls"
 
 
 def call_verdicts(suite: SuiteResult, limits: CallLimits) -> Iterator[Verdict]:
-    """Of each load of the case CALLS; of a suite that has no such case: none."""
+    """Of each load of the case CALLS; of a suite that has no such case, or offered none in it: none."""
     case = next((one for one in suite.cases if one.name == CALLS), None)
-    if case is None or case.outcome == "skipped":
+    if case is None or (case.outcome == "skipped" and not case.calls):
         return
     wanted = (
         _Limit("calls that failed", limits.failure_ratio, "share", _failed),
@@ -36,7 +37,7 @@ class _Limit(NamedTuple):
 
 
 def _failed(load: CallLoad) -> float | None:
-    return 1 - load.success_ratio if not load.disagreements else None
+    return 1 - load.success_ratio
 
 
 def _delay_ms(load: CallLoad) -> float | None:
@@ -47,8 +48,9 @@ def _each(wanted: _Limit, limit: float, case: CaseResult) -> Iterator[Verdict]:
     if not case.calls:
         yield _verdict(wanted, limit, None, None, case.why or "no calls were offered")
     for load in case.calls:
-        found = wanted.of(load)
-        why = ("; ".join(load.disagreements) or "no call rang") if found is None else None
+        wrong = "; ".join(fault.sentence for fault in faults(load))
+        found = wanted.of(load) if not wrong else None
+        why = (wrong or "no call rang") if found is None else None
         yield _verdict(wanted, limit, load, found, why)
 
 

@@ -147,7 +147,7 @@ class Loads:
             purpose=load.purpose,
             vcpus=at.vcpus,
             rate_cps=load.rate_cps,
-            offered_cps=round(_offered_cps(caller, planned, load.rate_cps), 2),
+            offered_cps=_offered_cps(caller, planned, load.rate_cps),
             seconds=round(caller.offered_s, 3),
             planned=planned,
             created=caller.created,
@@ -195,4 +195,4 @@ def _offered_cps(caller: CallCounts, planned: int, rate_cps: float) -> float:
     """What it has made within a step of its counts is on time."""
     if caller.offered_s <= planned / rate_cps + _STEPS * sipp.STEP_S:
         return rate_cps
-    return caller.created / caller.offered_s
+    return round(caller.created / caller.offered_s, 2)
