@@ -107,7 +107,7 @@ def _reader(part: str, name: str) -> Callable[[StreamCount], float | None]:
 
 
 def _loss_ratio(stream: StreamCount) -> float | None:
-    return 1 - stream.delivered / stream.offered if stream.offered else None
+    return (stream.offered - stream.delivered) / stream.offered if stream.offered else None
 
 
 def _verdict(

@@ -94,6 +94,7 @@ def test_what_was_lost_is_judged_against_what_was_offered() -> None:
     assert met({"loss_ratio": 0.02}, point(stream(1.0, delivered=99))) == [
         ("loss ratio", pytest.approx(0.5), True)
     ]
+    assert met({"loss_ratio": 0.05}, point(stream(1.0, delivered=95))) == [("loss ratio", 1.0, True)]
     assert met({"loss_ratio": 0}, point(stream(1.0, delivered=99))) == [("loss ratio", None, False)]
     assert met({"loss_ratio": 0}, point(stream(1.0))) == [("loss ratio", None, True)]
 

@@ -12,7 +12,7 @@ from weir.lab.measure import Goal
 from weir.measure.search import GoalResult
 from weir.results.calls import CallCapacity
 from weir.verify.report.calls import capacity
-from weir.verify.sip.capacity import capacity_of
+from weir.verify.sip.capacity import capacity_of, wanted
 
 SLOW = "the caller kept 205 of 230 calls/s: SIPp is too slow"
 LATE = "The time limit came before the bounds were as close as asked."
@@ -35,6 +35,17 @@ def test_where_the_caller_was_too_slow_the_rate_is_a_bound_and_no_call_is_said_t
         "≥ 205 calls/s, at which at least 95 % of the calls succeed; at 230 the caller was the limit "
         "(7 trials in 61 s). The caller kept 205 of 230 calls/s: SIPp is too slow."
     )
+
+
+@pytest.mark.parametrize(
+    ("success_ratio", "failed_share"), [(0.9, 10 / 100), (0.95, 10 / 200), (0.999, 1 / 1000)]
+)
+def test_a_trial_in_which_just_enough_calls_succeed_is_within_the_searchs_goal(
+    success_ratio: float, failed_share: float
+) -> None:
+    (goal,) = wanted(Application(success_ratio=success_ratio)).goals
+    assert failed_share <= goal.loss_ratio
+    assert goal.loss_ratio == pytest.approx(failed_share)
 
 
 def test_a_search_that_ran_out_of_time_says_so() -> None:

@@ -128,6 +128,14 @@ def test_the_level_of_calls_is_judged_at_each_rate() -> None:
     assert found[1].found == pytest.approx(0.1)
 
 
+@pytest.mark.parametrize(("failed", "outcome"), [(10, "met"), (11, "missed")])
+def test_as_many_failures_as_the_limit_allows_meet_it(failed: int, outcome: str) -> None:
+    successful = 200 - failed
+    counted = {"planned": 200, "successful": successful, "failed": failed, "success_ratio": successful / 200}
+    (found,) = call_verdicts(suite(load(**counted)), CallLimits(failure_ratio=0.05))
+    assert found.outcome == outcome
+
+
 def test_of_counts_that_do_not_agree_nothing_is_judged() -> None:
     limits = CallLimits(failure_ratio=0.05, request_delay_p95_ms=500)
     found = list(call_verdicts(suite(load(disagreements=["99 of 100"]), outcome="failed"), limits))

@@ -123,4 +123,4 @@ def _rates_pps(trial: Trial, one: StreamCount, load_pps: float) -> tuple[float, 
 def _loss_ratio(one: StreamCount) -> float:
     if one.counted_offered is not None and one.counted_lost is not None:
         return one.counted_lost / one.counted_offered if one.counted_offered else 0.0
-    return 1 - one.delivered / one.offered if one.offered else 0.0
+    return (one.offered - one.delivered) / one.offered if one.offered else 0.0

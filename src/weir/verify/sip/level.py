@@ -37,7 +37,7 @@ class _Limit(NamedTuple):
 
 
 def _failed(load: CallLoad) -> float | None:
-    return 1 - load.success_ratio
+    return (load.planned - load.successful) / load.planned
 
 
 def _delay_ms(load: CallLoad) -> float | None:
