@@ -12,6 +12,7 @@ import pytest
 
 from weir.ims.subscribers import read
 from weir.lab.application import Application
+from weir.lab.sut import SutFile
 from weir.results.calls import RtpCounts
 from weir.verify.driver import CloudError, Hosts, HostsWanted
 from weir.verify.sip import media, scenarios
@@ -87,6 +88,15 @@ def test_files_of_functions_have_every_placeholder_filled(variant: str) -> None:
             assert PLACEHOLDER.findall(filled(text, values)) == []
         if "diameter.xml" in one.files:
             assert ElementTree.fromstring(filled(one.files["diameter.xml"], values)).tag == "DiameterPeer"
+
+
+def test_a_registration_outlasts_the_longest_case() -> None:
+    longest_s = SutFile.model_json_schema()["properties"]["case_time_limit_s"]["anyOf"][0]["maximum"]
+    asked_s = re.findall(r"^Expires: (\d+)$", scenarios.register(Application()), re.MULTILINE)
+    assert [int(one) for one in asked_s] == [longest_s] * 2
+    (scscf,) = [one for one in functions(Application(), Subscribers(10, "ims")) if one.server == "scscf"]
+    filled_in = filled(scscf.files["scscf.cfg"], constants(Application()))
+    assert f'"max_expires", {longest_s})' in filled_in
 
 
 @pytest.mark.parametrize("variant", ["ims", "proxy"])

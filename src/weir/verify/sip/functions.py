@@ -32,6 +32,8 @@ TITLES: Mapping[str, str] = {
     SUBSCRIBERS: "the subscriber server",
 }
 _WORKERS = 2
+_EXPIRES_S = 86_400
+"""Of a registration: what a case may take at the longest, as nobody registers again within it."""
 _INVITED_MS = 20_000
 """After which a function gives up an INVITE that nobody answers, beyond the ringing."""
 _DIAMETER = frozenset({"icscf", "scscf"})
@@ -140,5 +142,6 @@ def constants(application: Application) -> dict[str, str]:
         "REALM": REALM,
         "PASSWORD": PASSWORD,
         "WORKERS": str(_WORKERS),
+        "EXPIRES_S": str(_EXPIRES_S),
         **{f"{name}_MS": str(value_ms) for name, value_ms in times_ms.items()},
     }
