@@ -114,8 +114,8 @@ class Run:
             timed = not self._suites[suite.name].measures
             suite.verdicts = [
                 *verdicts(suite, self._sut.sla, timed=timed),
-                *chain_verdicts(suite, self._sut.sla.chains),
-                *call_verdicts(suite, self._sut.sla.calls),
+                *chain_verdicts(suite, self._sut.sla.chains, self._sut.performance.traffic),
+                *call_verdicts(suite, self._sut.sla.calls, self._sut.application),
             ]
         found.finished_at = datetime.now(UTC).isoformat(timespec="seconds")
         self._store()

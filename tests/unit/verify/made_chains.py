@@ -34,6 +34,10 @@ class MadeChains(MadeCloud):
     wrong: Misbehaviour = field(default_factory=Misbehaviour)
     lacked: str = "sr-iov"
     nothing_comes: str = ""
+    gone: str = ""
+    """As it says when a chain cannot be loaded any more,"""
+    gone_at_load: int = 1
+    """with this traffic, of those that it is loaded with."""
     ceiling_pps: float = 1e6
     built: list[ChainWanted] = field(default_factory=list)
     measured_alone: int = 0
@@ -74,11 +78,15 @@ class MadeChain:
     datapath: str = "a simulated device"
     fidelity: Sequence[str] = ("It has no packets.",)
     bring_up_s: float = 0.1
+    loads: int = 0
 
     def traffic(self, frame: str, flows: int) -> Traffic:
         return replace(simulated_traffic(), frame=frame, mean_frame_bytes=float(frame), flows=flows)
 
     def measured(self, ceilings: Mapping[str, Ceiling], sla: Sla) -> OnChain:
+        self.loads += 1
+        if self.cloud.gone and self.loads == self.cloud.gone_at_load:
+            raise CloudError(self.cloud.gone)
         capacity_pps = CAPACITY_PPS / self.wanted.instances
         dut = SimulatedDut(
             Response(capacity_pps, capacity_pps), tester_max_pps=1e6, wrong=replace(self.cloud.wrong)

@@ -41,7 +41,9 @@ class MadeSip(MadeCloud):
     """Calls of each load that it does not count."""
     not_registered: int = 0
     ends: str = ""
-    """Server whose function ends as soon as calls come."""
+    """Server whose function ends as soon as calls come,"""
+    ends_at_load: int = 1
+    """in this load of a case."""
     gives_up: str = ""
     """What a SIPp says that cannot go on."""
     lacks_programs: str = ""
@@ -127,7 +129,7 @@ class MadeHosts:
         self.files[f"callee/{name}/counts.csv"] = counts_file(rang, 0, seconds)
         self.files[f"callee/{name}/calls.log"] = "".join(f"{number}-7@caller\n" for number in range(rang))
         self.files[f"caller/{name}/caller_7_rtt.csv"] = "Date_ms;response_time_ms;rtd_no\n1;5;request\n"
-        if self.cloud.ends:
+        if self.cloud.ends and name == f"load-{self.cloud.ends_at_load}":
             self.functions[self.cloud.ends].code = -11
             return MadeProgram(None)
         return self._ended("caller", name, failed)

@@ -110,6 +110,20 @@ def test_a_function_that_ends_in_the_middle_of_calls_fails_the_case_with_its_las
     assert failed.not_removed is None
 
 
+def test_rates_that_were_not_come_to_are_not_judged_and_those_before_them_are() -> None:
+    wanted = PROXY.model_copy(update={"vcpus": (1, 2)})
+    cloud = MadeSip(ends="proxy", ends_at_load=2)
+    found = found_of(cloud, wanted, failure_ratio=0.9, calls={"failure_ratio": 0.05})
+    failed = case(found, "sip_calls")
+    assert (failed.outcome, [one.rate_cps for one in failed.calls]) == ("failed", [20.0])
+    assert [(one.load, one.outcome, one.why) for one in found.verdicts()[1:]] == [
+        ("20 calls/s, 1 vCPU", "met", None),
+        ("40 calls/s, 1 vCPU", "not judged", failed.why),
+        ("20 calls/s, 2 vCPU", "not judged", failed.why),
+        ("40 calls/s, 2 vCPU", "not judged", failed.why),
+    ]
+
+
 def test_subscribers_that_cannot_register_fail_every_case_with_their_number_and_cause() -> None:
     found = found_of(MadeSip(not_registered=2))
     assert {one.outcome for one in found.suites[0].cases} == {"failed"}

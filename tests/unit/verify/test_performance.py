@@ -101,6 +101,18 @@ def test_an_instance_that_drops_every_tenth_packet_fails_its_case_which_says_whe
     assert [one.outcome for one in found.verdicts()] == ["missed"]
 
 
+def test_what_a_chain_was_not_loaded_with_any_more_is_not_judged() -> None:
+    why = "the chain is gone"
+    found = loaded(MadeChains(gone=why, gone_at_load=3), sut(floor(1000), traffic=ALL))
+    assert [(one.outcome, one.why) for one in found.suites[0].cases] == [("failed", why)] * 2
+    assert [(one.criterion, one.outcome, one.why) for one in found.verdicts()[1:5]] == [
+        ("performance: PVP generic, 64 B, 1 flow: NDR at least", "met", None),
+        ("performance: PVP generic, 1518 B, 1 flow: NDR at least", "met", None),
+        ("performance: PVP generic, 64 B, 10 flows: NDR at least", "not judged", why),
+        ("performance: PVP generic, 1518 B, 10 flows: NDR at least", "not judged", why),
+    ]
+
+
 def test_a_chain_that_lets_nothing_through_fails_its_case_and_leaves_its_limits_unjudged() -> None:
     why = "nothing that outside sends arrives at outside; lost were 5 at vnf1 (not_returned)"
     found = loaded(MadeChains(nothing_comes=why), sut(floor(1000)))

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from weir.lab.application import CallLimits
+from weir.lab.application import Application, CallLimits
 from weir.results.calls import CallLoad, RequestDelay
+from weir.results.result import Verdict
 from weir.results.verification import CaseResult, SuiteResult
 from weir.verify.sip import figures
 from weir.verify.sip.accounting import disagreements
@@ -114,14 +115,16 @@ def suite(*loads: CallLoad, outcome: str = "passed") -> SuiteResult:
     return SuiteResult(name="application", title="", cases=[case])
 
 
+def judged(found: SuiteResult, limits: CallLimits) -> list[Verdict]:
+    """Where as many rates were asked for as there are loads; one, where there is none."""
+    rates_cps = tuple(one.rate_cps for one in found.cases[0].calls) or (20.0,)
+    return list(call_verdicts(found, limits, Application(call_rate_cps=rates_cps)))
+
+
 def test_the_level_of_calls_is_judged_at_each_rate() -> None:
     limits = CallLimits(failure_ratio=0.05, request_delay_p95_ms=30)
-    found = list(
-        call_verdicts(
-            suite(load(), load(rate_cps=80.0, offered_cps=80.0, successful=90, failed=10, success_ratio=0.9)),
-            limits,
-        )
-    )
+    worse = load(rate_cps=80.0, offered_cps=80.0, successful=90, failed=10, success_ratio=0.9)
+    found = judged(suite(load(), worse), limits)
     assert [(one.load, one.outcome) for one in found] == [
         ("50 calls/s", "met"), ("80 calls/s", "missed"), ("50 calls/s", "missed"), ("80 calls/s", "missed"),
     ]  # fmt: skip
@@ -132,23 +135,23 @@ def test_the_level_of_calls_is_judged_at_each_rate() -> None:
 def test_as_many_failures_as_the_limit_allows_meet_it(failed: int, outcome: str) -> None:
     successful = 200 - failed
     counted = {"planned": 200, "successful": successful, "failed": failed, "success_ratio": successful / 200}
-    (found,) = call_verdicts(suite(load(**counted)), CallLimits(failure_ratio=0.05))
+    (found,) = judged(suite(load(**counted)), CallLimits(failure_ratio=0.05))
     assert found.outcome == outcome
 
 
 def test_of_counts_that_do_not_agree_nothing_is_judged() -> None:
     limits = CallLimits(failure_ratio=0.05, request_delay_p95_ms=500)
-    found = list(call_verdicts(suite(load(disagreements=["99 of 100"]), outcome="failed"), limits))
+    found = judged(suite(load(disagreements=["99 of 100"]), outcome="failed"), limits)
     assert [(one.outcome, one.why) for one in found] == [("not judged", "99 of 100")] * 2
-    none = list(call_verdicts(suite(outcome="failed"), limits))
+    none = judged(suite(outcome="failed"), limits)
     assert [one.outcome for one in none] == ["not judged"] * 2
-    assert list(call_verdicts(suite(outcome="skipped"), limits)) == []
-    assert list(call_verdicts(suite(load()), CallLimits())) == []
+    assert judged(suite(outcome="skipped"), limits) == []
+    assert judged(suite(load()), CallLimits()) == []
 
 
 def test_of_a_rate_that_was_not_offered_nothing_is_judged() -> None:
     limits = CallLimits(failure_ratio=0.05, request_delay_p95_ms=500)
-    found = list(call_verdicts(suite(load(offered_cps=30.0), outcome="skipped"), limits))
+    found = judged(suite(load(offered_cps=30.0), outcome="skipped"), limits)
     why = "the caller kept 30 of 50 calls/s: SIPp is too slow"
     assert [(one.load, one.outcome, one.why) for one in found] == [("50 calls/s", "not judged", why)] * 2
 

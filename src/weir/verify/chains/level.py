@@ -4,30 +4,42 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 
+from weir.lab.performance import ChainTraffic
 from weir.lab.sla import Sla
 from weir.measure.preflight import where_dropped
 from weir.measure.service_level import service_level_verdicts
 from weir.results.chains import ChainLoad
 from weir.results.result import Verdict
 from weir.results.throughput import Throughput
-from weir.results.verification import CaseResult, SuiteResult
+from weir.results.verification import SuiteResult
 from weir.verify.case import NotSoError
 from weir.verify.driver import CannotRunError
 
 SUITE = "performance"
 
 
-def chain_verdicts(suite: SuiteResult, sla: Sla) -> Iterator[Verdict]:
-    """Of each load of the suite SUITE; of other suites: none. Of a case that failed before it was measured:
+def chain_verdicts(suite: SuiteResult, sla: Sla, traffic: ChainTraffic) -> Iterator[Verdict]:
+    """Of each load of the suite SUITE; of other suites: none. Of a case that ended before all of its traffic:
     each limit, not judged."""
     if suite.name != SUITE:
         return
     for case in suite.cases:
         if case.chains:
             yield from (_of(one, load.title) for load in case.chains for one in load.case.verdicts)
+            for title in _left(case.chains, traffic):
+                yield from _unknown(title, case.why or "it was not measured", sla)
         elif case.outcome == "failed":
-            yield from _unknown(case, sla)
+            yield from _unknown(case.name, case.why, sla)
+
+
+def _left(loads: list[ChainLoad], traffic: ChainTraffic) -> Iterator[str]:
+    """Titles of what was not measured any more: loads come in the traffic's order."""
+    last = loads[-1]
+    for flows, frame in list(product(traffic.flows, map(str, traffic.frames)))[len(loads) :]:
+        case = last.case.model_copy(update={"frame": frame})
+        yield last.model_copy(update={"flows": flows, "case": case}).title
 
 
 def _of(one: Verdict, title: str) -> Verdict:
@@ -35,10 +47,9 @@ def _of(one: Verdict, title: str) -> Verdict:
     return one.model_copy(update={"criterion": f"{SUITE}: {title}: {one.criterion}{at}"})
 
 
-def _unknown(case: CaseResult, sla: Sla) -> Iterator[Verdict]:
+def _unknown(name: str, why: str | None, sla: Sla) -> Iterator[Verdict]:
     for one in service_level_verdicts(sla, [], []):
-        said = {"criterion": f"{SUITE}: {case.name}: {one.criterion}", "why": case.why}
-        yield one.model_copy(update=said)
+        yield one.model_copy(update={"criterion": f"{SUITE}: {name}: {one.criterion}", "why": why})
 
 
 def require_carried(loads: list[ChainLoad]) -> None:
