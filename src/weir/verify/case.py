@@ -184,6 +184,11 @@ def active(stack: Stack, kinds: set[str]) -> list[Resource]:
     return found
 
 
+def percent(share: float) -> str:
+    """ "99.5%": a share that a file asks for, as it was asked for."""
+    return f"{100 * share:.10g}%"
+
+
 @dataclass(frozen=True)
 class Case:
     """One of a suite's."""

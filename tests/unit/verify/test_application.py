@@ -68,8 +68,19 @@ def test_the_search_finds_the_rate_beyond_which_calls_fail() -> None:
 def test_a_rate_at_which_too_many_calls_fail_fails_the_case_with_their_causes() -> None:
     failed = case(found_of(MadeSip(capacity_cps=30.0)), "sip_calls")
     assert failed.outcome == "failed"
-    assert failed.why == ("at 40 calls/s 75.0% of 40 calls succeeded, expected 95%: 10 × no answer in time")
+    assert failed.why == ("at 40 calls/s 30 of 40 calls succeeded, expected 95%: 10 × no answer in time")
     assert [one.failed for one in failed.calls] == [0, 10]
+
+
+@pytest.mark.long
+def test_a_share_that_was_asked_for_is_said_with_all_its_digits() -> None:
+    wanted = PROXY.model_copy(update={"success_ratio": 0.995, "call_rate_cps": (200.0,)})
+    found = found_of(MadeSip(capacity_cps=198.0), wanted)
+    assert case(found, "sip_calls").why == (
+        "at 200 calls/s 198 of 200 calls succeeded, expected 99.5%: 2 × no answer in time"
+    )
+    searched = case(found, "sip_capacity").operations[-1].name
+    assert searched == "search the highest rate at which at least 99.5% of the calls succeed"
 
 
 @pytest.mark.long

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from weir.lab.application import Application
 from weir.results.calls import CallLoad
-from weir.verify.case import Case, NotSoError, Running, Suite
+from weir.verify.case import Case, NotSoError, Running, Suite, percent
 from weir.verify.driver import CannotRunError, Driver, HostsDriver
 from weir.verify.sip.capacity import faults, searched
 from weir.verify.sip.functions import needs
@@ -50,8 +50,8 @@ def _judge(calls: list[CallLoad], success_ratio: float) -> None:
     for found in calls:
         if found.success_ratio < success_ratio and not faults(found):
             raise NotSoError(
-                f"at {_rate(found)} {found.success_ratio:.1%} of {found.planned} calls "
-                f"succeeded, expected {success_ratio:.0%}: {_causes(found)}"
+                f"at {_rate(found)} {found.successful} of {found.planned} calls "
+                f"succeeded, expected {percent(success_ratio)}: {_causes(found)}"
             )
     if slow:
         raise CannotRunError(slow[0])
@@ -68,7 +68,7 @@ def _causes(found: CallLoad) -> str:
 
 def sip_capacity(run: Running) -> None:
     """The knee."""
-    share = f"{run.application.success_ratio:.0%}"
+    share = percent(run.application.success_ratio)
     with (
         standing(run) as made,
         run.doing(f"search the highest rate at which at least {share} of the calls succeed") as done,

@@ -9,7 +9,7 @@ from functools import partial
 from weir.lab.application import Application
 from weir.lab.sut import SutFile
 from weir.results.scenario import ScenarioLoad
-from weir.verify.case import Case, NotSoError, Running, Suite
+from weir.verify.case import Case, NotSoError, Running, Suite, percent
 from weir.verify.driver import Driver, ScenarioDriver, ScenarioWanted
 from weir.verify.sanity import counterparts
 from weir.verify.sanity.table import SCENARIOS, Scenario
@@ -42,7 +42,7 @@ def judge(found: ScenarioLoad) -> None:
         causes = "; ".join(f"{times} × {cause}" for cause, times in list(found.causes.items())[:_CAUSES])
         raise NotSoError(
             f"{found.failed} of {found.planned} iterations failed, at most "
-            f"{found.failure_ratio_limit:.0%} may: {causes}"
+            f"{percent(found.failure_ratio_limit)} may: {causes}"
         )
     (whole,) = [one for one in found.operations if one.name == ITERATION]
     limit_s, longest_s = found.time_limit_s, found.longest_s

@@ -56,6 +56,10 @@ def test_a_scenario_within_its_limits_has_passed() -> None:
     ("found", "why"),
     [
         (scenario(1.0, failed=1), "1 of 2 iterations failed, at most 0% may: 1 × TimeoutError: no host"),
+        (
+            scenario(*[1.0] * 198, failed=2, ratio=0.005),
+            "2 of 200 iterations failed, at most 0.5% may: 2 × TimeoutError: no host",
+        ),
         (scenario(1.0, 31.0), "an iteration took 31.0 s, and may take 30 s$"),
         (
             scenario(1.0, 2.0, failed=1, ratio=0.5, limit_s=8.0),
