@@ -71,7 +71,7 @@ class CallLoad(Record):
     session_establishment_ratio: float
     """Of the calls, those that were answered (RFC 6076, 4.6)."""
     ineffective_attempt_ratio: float
-    """Of the calls, those that ended with 408, 500, 503 or 504 (RFC 6076, 4.8)."""
+    """Of the calls, those whose set-up ended with 408, 500, 503 or 504 (RFC 6076, 4.8)."""
     request_delay: RequestDelay | None = None
     """None where no call rang."""
     retransmissions: int

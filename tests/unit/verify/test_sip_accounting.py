@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -16,7 +17,7 @@ from weir.verify.sip.accounting import disagreements
 from weir.verify.sip.capacity import as_trial, faults
 from weir.verify.sip.kamailio import Counters
 from weir.verify.sip.level import call_verdicts
-from weir.verify.sip.sipp import CallCounts
+from weir.verify.sip.sipp import CallCounts, Unexpected
 
 GOOD = CallCounts(
     created=100, current=0, successful=90, failed=10, causes={"no answer in time": 10}, retransmissions=3,
@@ -91,8 +92,15 @@ def test_percentiles_of_the_request_delay_are_values_that_were_measured() -> Non
 
 
 def test_ineffective_attempts_are_those_that_functions_could_not() -> None:
-    causes = {"503 where 180 was due": 3, "408 where 200 was due": 2, "486 where 180 was due": 5, "other": 1}
-    assert figures.ineffective(causes) == 5
+    named = Counter(
+        {Unexpected(2, "503", "180"): 3, Unexpected(3, "408", "200"): 2, Unexpected(2, "486", "180"): 5}
+    )
+    assert figures.ineffective(named) == 5
+
+
+def test_a_call_that_was_answered_is_no_ineffective_attempt_whatever_became_of_it() -> None:
+    to_the_hold, to_the_bye = Unexpected(7, "500", "200"), Unexpected(10, "408", "200")
+    assert figures.ineffective(Counter({to_the_hold: 1, to_the_bye: 2})) == 0
 
 
 def load(**more: object) -> CallLoad:

@@ -17,7 +17,7 @@ from weir.results.calls import RtpCounts
 from weir.verify.driver import CloudError, Hosts, HostsWanted
 from weir.verify.sip import media, scenarios
 from weir.verify.sip.functions import SERVERS, SUBSCRIBERS, constants, filled, functions, needs
-from weir.verify.sip.sipp import ANSWER_MS
+from weir.verify.sip.sipp import ANSWER_MS, SET_UP_LAST
 from weir.verify.sip.subscribers import Subscribers, key_of
 
 from .made_sip import MadeHosts, MadeSip
@@ -88,6 +88,15 @@ def test_files_of_functions_have_every_placeholder_filled(variant: str) -> None:
             assert PLACEHOLDER.findall(filled(text, values)) == []
         if "diameter.xml" in one.files:
             assert ElementTree.fromstring(filled(one.files["diameter.xml"], values)).tag == "DiameterPeer"
+
+
+@pytest.mark.parametrize(("hold_s", "with_media"), list(itertools.product((0.0, 0.5), (False, True))))
+def test_the_messages_of_a_callers_set_up_come_before_all_others(hold_s: float, *, with_media: bool) -> None:
+    scenario = ElementTree.fromstring(scenarios.caller(Application(hold_s=hold_s, media=with_media)))
+    set_up = [index for index, one in enumerate(scenario) if one.get("response_txn") == "invite"]
+    assert set_up[-1] == SET_UP_LAST
+    others = [index for index, one in enumerate(scenario) if one.get("response_txn") in ("hold", "bye")]
+    assert min(others) > SET_UP_LAST
 
 
 def test_a_registration_outlasts_the_longest_case() -> None:

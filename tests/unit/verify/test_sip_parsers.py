@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from weir.verify.driver import CloudError
 from weir.verify.sip import kamailio, sipp
+from weir.verify.sip.sipp import Unexpected
 
 RECORDED = Path(__file__).parent / "recorded"
 
@@ -51,11 +53,22 @@ def test_response_times_are_read_in_milliseconds() -> None:
 
 def test_a_message_that_was_not_expected_is_a_cause_and_one_of_a_call_that_is_over_is_none() -> None:
     found = sipp.unexpected(recorded("sipp-errors.log"))
-    assert found == {"200 where 180 was due": 1, "408 where 200 was due": 2}
+    assert found == {Unexpected(2, "200", "180"): 1, Unexpected(7, "408", "200"): 2}
     first = sipp.first_error(recorded("sipp-errors.log"))
     assert first is not None
     assert first.startswith("Aborting call on unexpected message")
     assert sipp.first_error("The following events occurred:\n") is None
+
+
+def test_failed_calls_have_the_messages_that_sipp_names_as_causes_where_it_counts_as_many() -> None:
+    named = sipp.unexpected(recorded("sipp-errors.log"))
+    other = "another message than expected"
+    found = sipp.with_names({other: 4, "no answer in time": 1}, named)
+    assert found == {
+        other: 1, "no answer in time": 1, "200 where 180 was due": 1, "408 where 200 was due": 2,
+    }  # fmt: skip
+    assert sipp.with_names({other: 3}, named) == {"200 where 180 was due": 1, "408 where 200 was due": 2}
+    assert sipp.with_names({"no answer in time": 1}, Counter()) == {"no answer in time": 1}
 
 
 def test_a_call_whose_invite_comes_again_after_its_end_rang_once() -> None:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from weir.results.calls import RequestDelay
+from weir.verify.sip.sipp import SET_UP_LAST, Unexpected
 
 _INTERVAL_Z = 1.959964
 """Of 95 %."""
@@ -45,6 +46,6 @@ def _quantile(ordered: Sequence[float], share: float) -> float:
     return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
 
 
-def ineffective(causes: Mapping[str, int]) -> int:
-    """Calls that ended so."""
-    return sum(times for cause, times in causes.items() if cause.split(" ", 1)[0] in INEFFECTIVE)
+def ineffective(named: Mapping[Unexpected, int]) -> int:
+    """Calls that ended so before they were answered."""
+    return sum(times for one, times in named.items() if one.came in INEFFECTIVE and one.index <= SET_UP_LAST)

@@ -139,7 +139,7 @@ class Loads:
         caller = sipp.counts(at.hosts.read(CALLER, f"{load.place}/{sipp.COUNTS}"))
         callee = sipp.counts(at.hosts.read(CALLEE, f"{load.place}/{sipp.COUNTS}"))
         rang = self._rang(load.place)
-        causes = at.causes(CALLER, load.place, caller)
+        named = at.unexpected(CALLER, load.place, caller)
         asked = self._locations_since(asked_before, after["icscf"].invited) if "icscf" in after else None
         first = after[FIRST[application.variant]]
         low, high = figures.interval(caller.successful, planned)
@@ -153,12 +153,12 @@ class Loads:
             created=caller.created,
             successful=caller.successful,
             failed=caller.failed,
-            causes=causes,
+            causes=sipp.with_names(caller.causes, named),
             success_ratio=caller.successful / planned,
             success_low=low,
             success_high=high,
             session_establishment_ratio=first.answered / planned,
-            ineffective_attempt_ratio=figures.ineffective(causes) / planned,
+            ineffective_attempt_ratio=figures.ineffective(named) / planned,
             request_delay=figures.request_delay(self._delays_ms(load.place)),
             retransmissions=caller.retransmissions,
             callee_retransmissions=callee.retransmissions,

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
+from typing import NamedTuple
 
 from weir.base.si import MS_PER_S
 from weir.verify.driver import CloudError
@@ -33,10 +34,27 @@ CAUSES: Mapping[str, str] = {
 }
 """Its columns, in words."""
 OTHER = "other"
+_UNEXPECTED_CAUSE = CAUSES["FailedUnexpectedMessage"]
+SET_UP_LAST = 3
+"""Of the caller's scenario: the index of the message that answers a call."""
 _UNEXPECTED = re.compile(
-    r"while expecting '(?P<expected>[^']*)' \(index \d+\), received '"
+    r"while expecting '(?P<expected>[^']*)' \(index (?P<index>\d+)\), received '"
     r"(?:SIP/2\.0 (?P<code>\d{3}) (?P<reason>[^\r\n]*)|(?P<method>[A-Z]+) )"
 )
+
+
+class Unexpected(NamedTuple):
+    """A message that came in place of another."""
+
+    index: int
+    """Of the one that was due, in its scenario."""
+    came: str
+    due: str
+
+    @property
+    def words(self) -> str:
+        """ "480 where 180 was due"."""
+        return f"{self.came} where {self.due} was due"
 
 
 @dataclass(frozen=True)
@@ -53,6 +71,11 @@ class CallCounts:
     retransmissions: int
     offered_s: float
     """Until the last call was created, within STEP_S."""
+
+    @property
+    def unexpected(self) -> int:
+        """Calls that failed by a message that was not expected."""
+        return self.causes.get(_UNEXPECTED_CAUSE, 0)
 
 
 def caller(own: str, first: str, scenario: str, *, calls: int, rate_cps: float) -> list[str]:
@@ -145,12 +168,21 @@ def rang(text: str) -> int:
     return len({line for line in text.splitlines() if line})
 
 
-def unexpected(text: str) -> Counter[str]:
-    """From ERRORS: how often each message came in place of the expected one: "480 where 180 was due"."""
-    found: Counter[str] = Counter()
-    for one in _UNEXPECTED.finditer(text):
-        found[f"{one['code'] or one['method']} where {one['expected']} was due"] += 1
-    return found
+def unexpected(text: str) -> Counter[Unexpected]:
+    """From ERRORS: how often each message came in place of the expected one."""
+    return Counter(
+        Unexpected(int(one["index"]), one["code"] or one["method"], one["expected"])
+        for one in _UNEXPECTED.finditer(text)
+    )
+
+
+def with_names(causes: Mapping[str, int], named: Counter[Unexpected]) -> dict[str, int]:
+    """Causes of failed calls, those by messages that SIPp has named by these."""
+    found = Counter(causes)
+    found[_UNEXPECTED_CAUSE] -= named.total()
+    for one, times in named.items():
+        found[one.words] += times
+    return {cause: times for cause, times in found.items() if times}
 
 
 def first_error(text: str) -> str | None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -12,6 +13,7 @@ from weir.verify.driver import CloudError, Hosts, HostsWanted, Program
 from weir.verify.sip import functions, kamailio, scenarios, sipp
 from weir.verify.sip.functions import CALLEE, CALLER, FIRST, KAMAILIO, SERVERS, Function
 from weir.verify.sip.kamailio import Counters
+from weir.verify.sip.sipp import Unexpected
 from weir.verify.sip.subscribers import Subscribers
 
 RUN = "run"
@@ -136,9 +138,10 @@ class StandingFunctions:
             raise NotSoError(f"SIPp gave up: {self.why(server, _REGISTER) or program.said()}")
         found = sipp.counts(self.hosts.read(server, f"{_REGISTER}/{sipp.COUNTS}"))
         if found.successful != count:
-            reasons = [f"{times} × {cause}" for cause, times in self.causes(server, _REGISTER, found).items()]
+            causes = sipp.with_names(found.causes, self.unexpected(server, _REGISTER, found))
+            reasons = ", ".join(f"{times} × {cause}" for cause, times in causes.items())
             raise NotSoError(
-                f"{found.successful} of {count} subscribers could register; the others: {', '.join(reasons)}"
+                f"{found.successful} of {count} subscribers could register; the others: {reasons}"
             )
         return found.successful
 
@@ -149,21 +152,14 @@ class StandingFunctions:
         except CloudError:
             return None
 
-    def causes(self, server: str, name: str, found: sipp.CallCounts) -> dict[str, int]:
-        """Of calls that failed, as many as failed; messages that were not expected by their own names where
-        SIPp has named as many."""
-        causes = dict(found.causes)
-        words = sipp.CAUSES["FailedUnexpectedMessage"]
+    def unexpected(self, server: str, name: str, found: sipp.CallCounts) -> Counter[Unexpected]:
+        """Messages by which calls failed, as SIPp has named them; none where it has named more than it
+        counts."""
         try:
             named = sipp.unexpected(self.hosts.read(server, f"{name}/{sipp.ERRORS}"))
         except CloudError:
-            return causes
-        if words in causes and 0 < named.total() <= causes[words]:
-            causes[words] -= named.total()
-            if not causes[words]:
-                del causes[words]
-            causes |= named
-        return causes
+            return Counter()
+        return named if named.total() <= found.unexpected else Counter()
 
 
 @contextmanager
