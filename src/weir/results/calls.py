@@ -105,6 +105,8 @@ class CallCapacity(Record):
     tester_limited: bool = False
     """It was too high for the caller, not for the functions: they may carry more than `rate_cps`. Absent in
     older results."""
+    unmeasured: bool = False
+    """None was found for want of time, or of trials that can be believed. Absent in older results."""
     out_of_time: bool = False
     """The two are further apart than was asked for. Absent in older results."""
     why: str | None = None

@@ -65,6 +65,39 @@ def test_the_search_finds_the_rate_beyond_which_calls_fail() -> None:
 
 
 @pytest.mark.long
+def test_a_search_that_sipp_is_too_slow_for_is_skipped_and_its_reason_is_said() -> None:
+    wanted = PROXY.model_copy(update={"highest_rate_cps": 1000.0})
+    skipped = case(found_of(MadeSip(caller_cps=30.0), wanted), "sip_capacity")
+    assert (skipped.outcome, skipped.why) == (
+        "skipped",
+        "no rate could be found: Even at 50 calls/s the tester was too slow: "
+        "the caller kept 30 of 50 calls/s: SIPp is too slow",
+    )
+    assert skipped.capacity is not None
+    assert skipped.capacity.tester_limited
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("cloud", "search_s"), [(MadeSip(), 1e-6), (MadeSip(lost_by_callee=2), 60.0)])
+def test_a_search_without_time_or_trials_to_believe_says_nothing_of_the_cloud(
+    cloud: MadeSip, search_s: float
+) -> None:
+    found = found_of(cloud, PROXY.model_copy(update={"search_s": search_s}))
+    skipped = case(found, "sip_capacity")
+    assert skipped.outcome == "skipped"
+    assert (skipped.why or "").startswith("no rate could be found: ")
+    assert skipped.capacity is not None
+    assert skipped.capacity.unmeasured
+
+
+@pytest.mark.long
+def test_a_cloud_in_which_calls_fail_at_any_rate_fails_the_search() -> None:
+    failed = case(found_of(MadeSip(capacity_cps=0.1)), "sip_capacity")
+    assert failed.outcome == "failed"
+    assert (failed.why or "").startswith("Even at 20 calls/s, the lowest load tried, more failed")
+
+
+@pytest.mark.long
 def test_a_rate_at_which_too_many_calls_fail_fails_the_case_with_their_causes() -> None:
     failed = case(found_of(MadeSip(capacity_cps=30.0)), "sip_calls")
     assert failed.outcome == "failed"
@@ -94,6 +127,7 @@ def test_counts_that_do_not_agree_fail_the_case_and_its_level_is_not_judged() ->
     assert [one.outcome for one in found.verdicts()][1:] == ["not judged", "not judged"]
 
 
+@pytest.mark.long
 def test_a_rate_that_sipp_cannot_keep_is_neither_passed_nor_judged_and_others_are() -> None:
     wanted = PROXY.model_copy(update={"duration_s": 3.0})
     found = found_of(MadeSip(caller_cps=30.0), wanted, calls={"failure_ratio": 0.01})
@@ -106,6 +140,7 @@ def test_a_rate_that_sipp_cannot_keep_is_neither_passed_nor_judged_and_others_ar
     assert "40, kept 30.0" in page(found)
 
 
+@pytest.mark.long
 def test_a_rate_at_which_calls_fail_fails_the_case_though_sipp_could_not_keep_another() -> None:
     wanted = PROXY.model_copy(update={"duration_s": 3.0})
     failed = case(found_of(MadeSip(caller_cps=30.0, capacity_cps=10.0), wanted), "sip_calls")

@@ -123,6 +123,7 @@ def capacity_of(found: GoalResult, application: Application, trials: int, second
         rate_cps=found.lower_pps if found.load_pps is not None else None,
         upper_cps=found.upper_pps,
         tester_limited=found.tester_limited,
+        unmeasured=found.unmeasured,
         out_of_time=found.out_of_time,
         why=found.why,
         trials=trials,

@@ -67,7 +67,7 @@ def _causes(found: CallLoad) -> str:
 
 
 def sip_capacity(run: Running) -> None:
-    """The knee."""
+    """The knee. CannotRunError where it is no fault of the functions' that none was found."""
     share = percent(run.application.success_ratio)
     with (
         standing(run) as made,
@@ -76,8 +76,12 @@ def sip_capacity(run: Running) -> None:
         run.capacity = searched(run, Loads(made))
         if run.capacity.rate_cps is not None:
             done.found = f"{run.capacity.rate}, by {run.capacity.trials} trials"
-    if run.capacity.rate_cps is None:
-        raise NotSoError(run.capacity.why or "no rate was found")
+    found = run.capacity
+    if found.rate_cps is not None:
+        return
+    if found.unmeasured or found.tester_limited:
+        raise CannotRunError(f"no rate could be found: {found.why}")
+    raise NotSoError(found.why or "no rate was found")
 
 
 SUITE = Suite(
