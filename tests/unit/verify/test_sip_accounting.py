@@ -12,6 +12,7 @@ from weir.lab.application import Application, CallLimits
 from weir.results.calls import CallLoad, RequestDelay
 from weir.results.result import Verdict
 from weir.results.verification import CaseResult, SuiteResult
+from weir.verify.report import calls
 from weir.verify.sip import figures
 from weir.verify.sip.accounting import disagreements
 from weir.verify.sip.capacity import as_trial, faults
@@ -162,6 +163,16 @@ def test_of_a_rate_that_was_not_offered_nothing_is_judged() -> None:
     found = judged(suite(load(offered_cps=30.0), outcome="skipped"), limits)
     why = "the caller kept 30 of 50 calls/s: SIPp is too slow"
     assert [(one.load, one.outcome, one.why) for one in found] == [("50 calls/s", "not judged", why)] * 2
+
+
+@pytest.mark.parametrize(
+    ("successful", "said"), [(5000, "100.0"), (4999, "99.98"), (4750, "95.0"), (0, "0.0")]
+)
+def test_only_all_of_the_calls_are_a_hundred_percent(successful: int, said: str) -> None:
+    counted = {"planned": 5000, "successful": successful, "success_ratio": successful / 5000}
+    ((*_, share, interval, _, _, _, _),) = calls.rows(suite(load(**counted, success_high=0.999996)))
+    assert share == said
+    assert interval == "91.0 to 99.9996"
 
 
 def test_a_search_sees_calls_as_packets_and_takes_no_trial_that_does_not_add_up() -> None:

@@ -24,6 +24,8 @@ HEAD = (
 TITLE = "Calls (RFC 6076: session request delay, SRD; session establishment ratio, SER)"
 FATE_HEAD = ("case", "vCPU", "calls/s", "what became of them")
 _CAUSES = 4
+_DIGITS = 8
+_NEARLY_ALL = "above 99.9"
 
 
 def rows(suite: SuiteResult) -> list[list[str]]:
@@ -109,4 +111,6 @@ def capacity(found: CallCapacity) -> str:
 
 
 def _percent(share: float) -> str:
-    return f"{100 * share:.1f}"
+    """With as many digits as it takes for less than all not to be "100.0"."""
+    said = (f"{100 * share:.{digits}f}" for digits in range(1, _DIGITS))
+    return next((one for one in said if share >= 1 or float(one) < 100), _NEARLY_ALL)
