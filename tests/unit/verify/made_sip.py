@@ -44,6 +44,8 @@ class MadeSip(MadeCloud):
     """Server whose function ends as soon as calls come,"""
     ends_at_load: int = 1
     """in this load of a case."""
+    delays: str = "Date_ms;response_time_ms;rtd_no\n1;5;request\n"
+    """What SIPp writes of its calls' request delays; nothing: it has no such file."""
     gives_up: str = ""
     """What a SIPp says that cannot go on."""
     lacks_programs: str = ""
@@ -128,7 +130,8 @@ class MadeHosts:
         rang = calls - failed - self.cloud.lost_by_callee
         self.files[f"callee/{name}/counts.csv"] = counts_file(rang, 0, seconds)
         self.files[f"callee/{name}/calls.log"] = "".join(f"{number}-7@caller\n" for number in range(rang))
-        self.files[f"caller/{name}/caller_7_rtt.csv"] = "Date_ms;response_time_ms;rtd_no\n1;5;request\n"
+        if self.cloud.delays:
+            self.files[f"caller/{name}/caller_7_rtt.csv"] = self.cloud.delays
         if self.cloud.ends and name == f"load-{self.cloud.ends_at_load}":
             self.functions[self.cloud.ends].code = -11
             return MadeProgram(None)

@@ -170,6 +170,22 @@ def test_rates_that_were_not_come_to_are_not_judged_and_those_before_them_are() 
     ]
 
 
+ONE_RATE = PROXY.model_copy(update={"call_rate_cps": (20.0,)})
+
+
+def test_delays_that_cannot_be_read_fail_the_case_and_are_not_taken_for_calls_that_did_not_ring() -> None:
+    found = found_of(MadeSip(delays="Date_ms;response_t"), ONE_RATE, calls={"request_delay_p95_ms": 100})
+    why = "SIPp's response times cannot be read"
+    assert (case(found, "sip_calls").outcome, case(found, "sip_calls").why) == ("failed", why)
+    assert (found.verdicts()[-1].outcome, found.verdicts()[-1].why) == ("not judged", why)
+
+
+def test_of_calls_that_did_not_ring_there_is_no_delay() -> None:
+    found = found_of(MadeSip(delays=""), ONE_RATE, calls={"request_delay_p95_ms": 100})
+    assert case(found, "sip_calls").calls[0].request_delay is None
+    assert (found.verdicts()[-1].outcome, found.verdicts()[-1].why) == ("not judged", "no call rang")
+
+
 def test_subscribers_that_cannot_register_fail_every_case_with_their_number_and_cause() -> None:
     found = found_of(MadeSip(not_registered=2))
     assert {one.outcome for one in found.suites[0].cases} == {"failed"}

@@ -174,9 +174,10 @@ class Loads:
 
     def _delays_ms(self, place: str) -> list[float]:
         try:
-            return sipp.delays_ms(self._at.hosts.read(CALLER, f"{place}/caller_*_rtt.csv"))
+            text = self._at.hosts.read(CALLER, f"{place}/caller_*_rtt.csv")
         except CloudError:
-            return []  # no call rang
+            return []  # SIPp writes no file before a call rings
+        return sipp.delays_ms(text)
 
     def _rang(self, place: str) -> int:
         try:
