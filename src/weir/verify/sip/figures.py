@@ -48,4 +48,6 @@ def _quantile(ordered: Sequence[float], share: float) -> float:
 
 def ineffective(named: Mapping[Unexpected, int]) -> int:
     """Calls that ended so before they were answered."""
-    return sum(times for one, times in named.items() if one.came in INEFFECTIVE and one.index <= SET_UP_LAST)
+    return sum(
+        times for one, times in named.items() if one.came in INEFFECTIVE and one.due_index <= SET_UP_LAST
+    )

@@ -46,7 +46,7 @@ _UNEXPECTED = re.compile(
 class Unexpected(NamedTuple):
     """A message that came in place of another."""
 
-    index: int
+    due_index: int
     """Of the one that was due, in its scenario."""
     came: str
     due: str
