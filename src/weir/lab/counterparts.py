@@ -25,8 +25,8 @@ class Counterpart:
     filters: bool = False
     """Linux filters what has its new destination and its old source: beyond one that rewrites in a chain of
     Weir's it sees other addresses."""
-    alone: bool = False
-    """It has the packets before Linux would do anything else with them."""
+    alone: str = ""
+    """By what, if that has the packets before Linux would do anything else with them."""
     kernel: str = ""
     """A module, without which the kernel does not do it."""
 
@@ -34,7 +34,7 @@ class Counterpart:
 COUNTERPARTS: Mapping[str, Counterpart] = {
     "acl": Counterpart(filters=True),
     "firewall": Counterpart(filters=True),
-    "l2fwd": Counterpart(),
+    "l2fwd": Counterpart(alone="nftables at ingress"),
     "l3fwd": Counterpart(programs=("ip",)),
     "lb": Counterpart(needs=("services", "services_file"), rewrites=True),
     "nat": Counterpart(needs=("external",), rewrites=True),
@@ -53,7 +53,7 @@ OTHER_WAYS: Mapping[str, Mapping[str, Counterpart]] = {
             kernel="ip_vs",
         )
     },
-    "xdp": {"l2fwd": Counterpart(_XDP, alone=True), "l3fwd": Counterpart(_XDP, alone=True)},
+    "xdp": {nf: Counterpart(_XDP, alone="xdp") for nf in ("l2fwd", "l3fwd")},
 }
 """By what else Linux does some of them."""
 

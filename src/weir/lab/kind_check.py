@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from weir.lab.command_check import command_complaints
 from weir.lab.complaint import Complaint, show
-from weir.lab.counterparts import COUNTERPARTS, OTHER_WAYS, PROGRAMS, linux_counterpart
+from weir.lab.counterparts import PROGRAMS
 from weir.lab.function import FunctionOptions
 from weir.lab.kernel import (
     FILE_PREFIX,
@@ -22,7 +22,7 @@ from weir.lab.kernel import (
     words_of,
 )
 from weir.lab.lab import Lab
-from weir.lab.nf import network_functions
+from weir.lab.linux_check import linux_as_complaints
 from weir.lab.problem import nearest
 from weir.lab.source import KeyPath
 from weir.technology import TECHNOLOGIES
@@ -72,7 +72,7 @@ def kernel_complaints(path: KeyPath, function: FunctionOptions) -> Iterator[Comp
     if options is None:
         return
     yield from of_weir_dp_alone(path, function, ((*path, "kind"),))
-    yield from _linux_as(path, function)
+    yield from linux_as_complaints(path, function)
     for index, command in enumerate(options.commands):
         yield from _of_command((*at, "commands", index), command, PORT_NAMES)
     for key, value in options.sysctls.items():
@@ -81,39 +81,6 @@ def kernel_complaints(path: KeyPath, function: FunctionOptions) -> Iterator[Comp
             yield Complaint((*at, "sysctls", key), "is none that a network namespace has of its own", wanted)
         elif isinstance(value, str) and (not value or not value.isprintable()):
             yield Complaint((*at, "sysctls", key), "is no value", "a number, or a text of one line")
-
-
-def _linux_as(path: KeyPath, function: FunctionOptions) -> Iterator[Complaint]:
-    """Functions that Linux has no counterpart of, or not in this order."""
-    rewriting = None
-    options = function.namespaced()
-    by = options.counterpart if options is not None else None
-    for index, one in enumerate(function.linux_as()):
-        at: KeyPath = (*path, "nf") if function.nf is not None else (*path, "chain", index, "nf")
-        about: tuple[KeyPath, ...] = ((*path, "kind"),)
-        known = linux_counterpart(one.nf, by)
-        if known is None:
-            if one.nf in network_functions():
-                message = f"Linux has no counterpart of {one.nf}"
-                yield Complaint(at, message, "one of " + ", ".join(COUNTERPARTS), about=about)
-            continue
-        if known.alone and len(function.linux_as()) > 1:
-            message = f"is done by {by}, which has packets before Linux does anything else with them"
-            yield Complaint(at, message, f"{one.nf} alone, or no counterpart", about=about)
-        if known.needs and not any(one.options.get(key) for key in known.needs):
-            message = f"has no {' and no '.join(known.needs)}, of which Linux is set up"
-            yield Complaint((*at[:-1], "options"), message, " or ".join(known.needs), about=(at,))
-        if known.filters and rewriting is not None:
-            message = f"stands beyond {rewriting}, and Linux filters before that has translated all addresses"
-            yield Complaint(at, message, f"{one.nf} before {rewriting}", about=about)
-        rewriting = one.nf if known.rewrites else rewriting
-    if by is not None and not any(one.nf in OTHER_WAYS[by] for one in function.linux_as()):
-        message = f"{by} does what {' and '.join(OTHER_WAYS[by])} do, and the function has none of these"
-        yield Complaint((*path, "kernel", "counterpart"), message, "another nf", about=((*path, "nf"),))
-    if function.linux_as() and options is not None and options.addressing != "routed":
-        message = f"is {options.addressing}, and the counterparts of Weir's functions are of a router"
-        at = (*path, "kernel", "addressing")
-        yield Complaint(at, message, "addressing: routed", about=((*path, "nf"),))
 
 
 def program_complaints(path: KeyPath, function: FunctionOptions) -> Iterator[Complaint]:

@@ -58,6 +58,12 @@ def test_commands_run_where_the_lab_file_lies(tmp_path: Path) -> None:
             "stands beyond nat",
             "acl before nat",
         ),
+        (
+            "chain: [{nf: acl}, {nf: l2fwd}]",
+            "functions.default.chain[1].nf",
+            "is done by nftables at ingress, which has packets before Linux does anything else",
+            "l2fwd alone, or l3fwd",
+        ),
         ("nf: nat", "functions.default.options", "has no external", "external"),
         ("nf: lb", "functions.default.options", "has no services and no services_file", "services_file"),
         ("options: {default: permit}", "functions.default.options", "belong to no function", "within chain"),
