@@ -31,6 +31,12 @@ pytestmark = [
 GENTLE_PPS, DURATION_S, DRAIN_MS = 2000, 0.5, 300
 # The tiny lab varies the source port from 1024 on, over a hundred flows.
 RULES = "deny udp any any 1024-1063 any, permit udp any any"
+INBOUND_RULES = "deny udp any any any 1024-1063, permit udp any any"
+ACL_EACH_WAY: list[dict[str, Any]] = [
+    {"nf": "acl", "options": {"default": "permit", "direction": "outbound"}},
+    {"nf": "acl", "options": {"rule_list": INBOUND_RULES, "direction": "inbound"}},
+    {"nf": "l3fwd"},
+]
 # Of the traffic's one flow when it has no more: to its first address and port.
 SERVICE = "198.19.0.1:1024/udp"
 SERVICES = f"{SERVICE} 10.0.0.1:5000, {SERVICE} 10.0.0.2:5000"
@@ -115,6 +121,7 @@ def by_chance(one: Trial, other: Trial, reason: str) -> float:
     ("function", "reason", "to_address"),
     [
         pytest.param({"nf": "acl", "options": {"rule_list": RULES}}, "denied", None, id="acl"),
+        pytest.param({"chain": ACL_EACH_WAY}, "denied", None, id="acl-each-way"),
         # The tester's right end sends to an inside address, which has no mapping.
         pytest.param(
             {"nf": "nat", "options": {"external": "203.0.113.0/28"}}, "no_mapping", "198.18.0.1", id="nat"

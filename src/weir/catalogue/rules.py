@@ -34,10 +34,10 @@ def acl(options: Options, ends: Ends) -> Setup:
     if direction in _DIRECTIONS:
         body.append(f'  iifname "{ends[_DIRECTIONS[direction] + ".name"]}" accept')
     body += [*_not_ipv4("acl", options), *_ruled("acl", options, "rule_list"), "}"]
-    return Setup(((NFT, table("inet", "acl", body)),))
+    return Setup(((NFT, table("inet", "acl", body, ends.number)),))
 
 
-def firewall(options: Options, ends: Ends) -> Setup:  # noqa: ARG001
+def firewall(options: Options, ends: Ends) -> Setup:
     """With connection tracking's sessions; what belongs to none and begins none is `no_session`."""
     body = [*_COUNTERS, "counter no_session { }", *_chain()]
     body += [*_not_ipv4("firewall", options)]
@@ -47,7 +47,7 @@ def firewall(options: Options, ends: Ends) -> Setup:  # noqa: ARG001
     begins = "0" if given("firewall", options, "tcp_syn_first") else "1"
     settings = timeouts("firewall", options, {**NAPT_TIMEOUTS, "generic_timeout": "other_timeout_s"})
     settings[f"{CONNECTION_TRACKING}tcp_loose"] = begins
-    return Setup(((NFT, table("inet", "firewall", body)),), settings)
+    return Setup(((NFT, table("inet", "firewall", body, ends.number)),), settings)
 
 
 def _chain() -> list[str]:

@@ -34,6 +34,8 @@ class Ends:
     """By the names of `weir.lab.kernel.PORT_VALUES`: left.name, right.gateway_mac …"""
     left_prefixes: tuple[str, ...] = ()
     """What is at the left: the tester's end."""
+    number: int = 1
+    """Which one of its name it is in the function's chain."""
 
     def __getitem__(self, name: str) -> str:
         return self.values[name]
@@ -111,9 +113,11 @@ def _text(path: Path) -> str:
         raise CatalogueError(f"cannot read {path}: {error}", "mend the file, or name another one") from error
 
 
-def table(family: str, nf: str, body: list[str]) -> str:
-    """A table of nftables, as `nft -f` reads it."""
-    return "\n".join([f"table {family} {TABLE_PREFIX}{nf} {{", *(f"  {line}" for line in body), "}", ""])
+def table(family: str, nf: str, body: list[str], number: int = 1) -> str:
+    """A table of nftables, as `nft -f` reads it. `number`: a second one needs a table of its own; in that of
+    the first it would stand behind a rule that decides."""
+    name = f"{TABLE_PREFIX}{nf}{number if number > 1 else ''}"
+    return "\n".join([f"table {family} {name} {{", *(f"  {line}" for line in body), "}", ""])
 
 
 NFT = ("nft", "-f")

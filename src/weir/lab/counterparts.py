@@ -23,8 +23,8 @@ class Counterpart:
     """Options of which it must have one."""
     rewrites: bool = False
     filters: bool = False
-    """Linux filters what has its new destination and its old source: beyond one that rewrites in a chain of
-    Weir's it sees other addresses."""
+    """A function may have several. Linux filters what has its new destination and its old source: beyond one
+    that rewrites in a chain of Weir's it sees other addresses."""
     alone: str = ""
     """By what, if that has the packets before Linux would do anything else with them."""
     kernel: str = ""

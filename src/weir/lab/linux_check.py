@@ -15,7 +15,7 @@ from weir.lab.source import KeyPath
 
 def linux_as_complaints(path: KeyPath, function: FunctionOptions) -> Iterator[Complaint]:
     """Of one function, which Linux does."""
-    rewriting = None
+    rewriting, before = None, set[str]()
     options = function.namespaced()
     by = options.counterpart if options is not None else None
     for index, one in enumerate(function.linux_as()):
@@ -30,6 +30,10 @@ def linux_as_complaints(path: KeyPath, function: FunctionOptions) -> Iterator[Co
         if known.alone and len(function.linux_as()) > 1:
             message = f"is done by {known.alone}, which has packets before Linux does anything else with them"
             yield Complaint(at, message, f"{one.nf} alone, or l3fwd by Linux's routes", about=about)
+        elif one.nf in before and not known.filters:
+            message = "is there already, and a namespace of Linux's has one of it"
+            yield Complaint(at, message, f"one {one.nf}, or functions of their own in the chain", about=about)
+        before.add(one.nf)
         if known.needs and not any(one.options.get(key) for key in known.needs):
             message = f"has no {' and no '.join(known.needs)}, of which Linux is set up"
             yield Complaint((*at[:-1], "options"), message, " or ".join(known.needs), about=(at,))

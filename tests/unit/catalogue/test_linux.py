@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -121,6 +122,16 @@ def test_a_rule_that_weir_would_not_read_is_refused_with_its_line(
     with pytest.raises(CatalogueError, match=r"edge\.rules, line 3") as refused:
         linux("acl", {"rules": str(file)}, ENDS)
     assert said in str(refused.value)
+
+
+@pytest.mark.parametrize("nf", ["acl", "firewall"])
+def test_a_second_one_in_a_chain_has_a_table_of_its_own_so_that_both_are_asked(nf: str) -> None:
+    """A table that is there would only get further rules, behind the last one, which decides."""
+    tables = [linux(nf, {}, replace(ENDS, number=number)).programs[0][1] for number in (1, 2)]
+    assert [str(one).partition(" {")[0] for one in tables] == [
+        f"table inet weir_{nf}",
+        f"table inet weir_{nf}2",
+    ]
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -64,6 +64,13 @@ def test_commands_run_where_the_lab_file_lies(tmp_path: Path) -> None:
             "is done by nftables at ingress, which has packets before Linux does anything else",
             "l2fwd alone, or l3fwd",
         ),
+        (
+            "chain: [{nf: shaper, options: {tenants: default rate_bps=9}},"
+            " {nf: shaper, options: {tenants: default rate_bps=9}}]",
+            "functions.default.chain[1].nf",
+            "is there already, and a namespace of Linux's has one of it",
+            "one shaper, or functions of their own in the chain",
+        ),
         ("nf: nat", "functions.default.options", "has no external", "external"),
         ("nf: lb", "functions.default.options", "has no services and no services_file", "services_file"),
         ("options: {default: permit}", "functions.default.options", "belong to no function", "within chain"),

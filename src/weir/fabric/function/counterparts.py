@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from weir.base.error import FabricError
@@ -32,10 +34,13 @@ class Counterparts:
         limit_s = int(str(params["time_limit_ms"])) / MS_PER_S
         deadline = time.monotonic() + limit_s
         every: list[tuple[str, Setup]] = []
+        counts: Counter[str] = Counter()
         for entry in map(str, _list(params["does"])):
             one = json.loads(entry)
+            counts[one["nf"]] += 1
+            at = replace(ends, number=counts[one["nf"]])
             try:
-                every.append((one["nf"], linux(one["nf"], one["options"], ends, str(params["counterpart"]))))
+                every.append((one["nf"], linux(one["nf"], one["options"], at, str(params["counterpart"]))))
             except CatalogueError as error:
                 what = f"{params['function']} cannot be Linux as {one['nf']}: {error.message}"
                 raise FabricError(what, error.fix) from error
