@@ -40,6 +40,11 @@ ACL_EACH_WAY: list[dict[str, Any]] = [
 # Of the traffic's one flow when it has no more: to its first address and port.
 SERVICE = "198.19.0.1:1024/udp"
 SERVICES = f"{SERVICE} 10.0.0.1:5000, {SERVICE} 10.0.0.2:5000"
+FILTERED_BACK_ENDS: list[dict[str, Any]] = [
+    {"nf": "lb", "options": {"services": SERVICES}},
+    {"nf": "acl", "options": {"rule_list": "permit udp any 10.0.0.0/8 any 5000", "direction": "outbound"}},
+    {"nf": "l3fwd"},
+]
 
 
 def lab_of(kind: str, function: dict[str, Any], to_address: str | None = None, by: str | None = None) -> Lab:
@@ -90,6 +95,7 @@ def both(
             id="chain",
         ),
         pytest.param({"nf": "lb", "options": {"services": SERVICES}}, id="lb"),
+        pytest.param({"chain": FILTERED_BACK_ENDS}, id="acl-behind-lb"),
         pytest.param(
             {"nf": "shaper", "options": {"tenants": "default rate_bps=1000000000"}},
             id="shaper",

@@ -21,10 +21,14 @@ class Counterpart:
     """That set it up."""
     needs: tuple[str, ...] = ()
     """Options of which it must have one."""
-    rewrites: bool = False
+    rewrites: Literal["", "source", "destination"] = ""
+    """Of what goes to the right."""
     filters: bool = False
-    """A function may have several. Linux filters what has its new destination and its old source: beyond one
-    that rewrites in a chain of Weir's it sees other addresses."""
+    """A function may have several. Linux filters what has its new destination and its old source, in both
+    directions: Weir's sees the same addresses behind what rewrites destinations, and before what rewrites
+    sources."""
+    forwards: bool = True
+    """Linux forwards its packets; what it sends itself it neither filters nor translates."""
     alone: str = ""
     """By what, if that has the packets before Linux would do anything else with them."""
     kernel: str = ""
@@ -36,8 +40,8 @@ COUNTERPARTS: Mapping[str, Counterpart] = {
     "firewall": Counterpart(filters=True),
     "l2fwd": Counterpart(alone="nftables at ingress"),
     "l3fwd": Counterpart(programs=("ip",)),
-    "lb": Counterpart(needs=("services", "services_file"), rewrites=True),
-    "nat": Counterpart(needs=("external",), rewrites=True),
+    "lb": Counterpart(needs=("services", "services_file"), rewrites="destination"),
+    "nat": Counterpart(needs=("external",), rewrites="source"),
     "shaper": Counterpart(programs=("tc",), needs=("tenants", "tenants_file")),
 }
 """By the names of Weir's functions: what does it unless the lab says by what."""
@@ -49,7 +53,8 @@ OTHER_WAYS: Mapping[str, Mapping[str, Counterpart]] = {
         "lb": Counterpart(
             programs=("ipvsadm", "nft"),
             needs=("services", "services_file"),
-            rewrites=True,
+            rewrites="destination",
+            forwards=False,
             kernel="ip_vs",
         )
     },

@@ -4,18 +4,19 @@ order."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 from weir.lab.complaint import Complaint
 from weir.lab.counterparts import COUNTERPARTS, OTHER_WAYS, linux_counterpart
-from weir.lab.function import FunctionOptions
+from weir.lab.function import FunctionOptions, NfOptions
 from weir.lab.nf import network_functions
 from weir.lab.source import KeyPath
 
 
 def linux_as_complaints(path: KeyPath, function: FunctionOptions) -> Iterator[Complaint]:
     """Of one function, which Linux does."""
-    rewriting, before = None, set[str]()
+    before: set[str] = set()
     options = function.namespaced()
     by = options.counterpart if options is not None else None
     for index, one in enumerate(function.linux_as()):
@@ -37,10 +38,7 @@ def linux_as_complaints(path: KeyPath, function: FunctionOptions) -> Iterator[Co
         if known.needs and not any(one.options.get(key) for key in known.needs):
             message = f"has no {' and no '.join(known.needs)}, of which Linux is set up"
             yield Complaint((*at[:-1], "options"), message, " or ".join(known.needs), about=(at,))
-        if known.filters and rewriting is not None:
-            message = f"stands beyond {rewriting}, and Linux filters before that has translated all addresses"
-            yield Complaint(at, message, f"{one.nf} before {rewriting}", about=about)
-        rewriting = one.nf if known.rewrites else rewriting
+    yield from _of_pairs(path, function, by)
     if by is not None and not any(one.nf in OTHER_WAYS[by] for one in function.linux_as()):
         message = f"{by} does what {' and '.join(OTHER_WAYS[by])} do, and the function has none of these"
         yield Complaint((*path, "kernel", "counterpart"), message, "another nf", about=((*path, "nf"),))
@@ -48,3 +46,32 @@ def linux_as_complaints(path: KeyPath, function: FunctionOptions) -> Iterator[Co
         message = f"is {options.addressing}, and the counterparts of Weir's functions are of a router"
         at = (*path, "kernel", "addressing")
         yield Complaint(at, message, "addressing: routed", about=((*path, "nf"),))
+
+
+def _of_pairs(path: KeyPath, function: FunctionOptions, by: str | None) -> Iterator[Complaint]:
+    """Two that Linux does not do in this order, or not together, as Weir's do."""
+    for pair in itertools.combinations(enumerate(function.linux_as()), 2):
+        for (index, one), (other_index, other) in (pair, pair[::-1]):
+            found = _beside(one, other, by, comes_first=index < other_index)
+            if found is not None:
+                yield Complaint((*path, "chain", index, "nf"), *found, about=((*path, "kind"),))
+
+
+def _beside(one: NfOptions, other: NfOptions, by: str | None, *, comes_first: bool) -> tuple[str, str] | None:
+    """What is wrong with one of them, and what was expected."""
+    nf, beyond = one.nf, other.nf
+    own, theirs = linux_counterpart(nf, by), linux_counterpart(beyond, by)
+    if own is None or theirs is None:
+        return None
+    if not theirs.forwards and (own.filters or own.rewrites):
+        message = (
+            f"stands beside {beyond} by {by}, whose packets Linux neither filters nor translates further"
+        )
+        return message, f"{beyond} by nftables, or {nf} in a function of its own"
+    if own.filters and theirs.rewrites == "source" and not comes_first:
+        message = f"stands behind {beyond}, and Linux filters before it has translated sources"
+        return message, f"{nf} before {beyond}"
+    if own.filters and theirs.rewrites == "destination" and comes_first:
+        message = f"stands before {beyond}, and Linux filters when it has translated destinations"
+        return message, f"{nf} behind {beyond}"
+    return None

@@ -18,6 +18,9 @@ from .lab_text import load, problem, problems
 BRIDGE = "weir: 1\nname: small\nchain: PVP\ntechnology: {technology}\n"
 
 
+LB = '{nf: lb, options: {services: "203.0.113.10:80/tcp 10.0.0.1:8080"}}'
+
+
 def function(text: str, technology: str = "linux-bridge", more: str = "") -> str:
     lab = BRIDGE.replace("{technology}", technology)
     return lab + more + f"functions:\n  default: {{kind: kernel, {text}}}\n"
@@ -55,8 +58,26 @@ def test_commands_run_where_the_lab_file_lies(tmp_path: Path) -> None:
         (
             "chain: [{nf: nat, options: {external: 192.0.2.1/32}}, {nf: acl}]",
             "functions.default.chain[1].nf",
-            "stands beyond nat",
+            "stands behind nat, and Linux filters before it has translated sources",
             "acl before nat",
+        ),
+        (
+            f"chain: [{{nf: firewall}}, {LB}]",
+            "functions.default.chain[0].nf",
+            "stands before lb, and Linux filters when it has translated destinations",
+            "firewall behind lb",
+        ),
+        (
+            f"chain: [{LB}, {{nf: firewall}}], kernel: {{counterpart: ipvs}}",
+            "functions.default.chain[1].nf",
+            "stands beside lb by ipvs, whose packets Linux neither filters nor translates",
+            "lb by nftables, or firewall in a function of its own",
+        ),
+        (
+            f"chain: [{{nf: nat, options: {{external: 192.0.2.1}}}}, {LB}], kernel: {{counterpart: ipvs}}",
+            "functions.default.chain[0].nf",
+            "stands beside lb by ipvs",
+            "nat in a function of its own",
         ),
         (
             "chain: [{nf: acl}, {nf: l2fwd}]",
@@ -132,6 +153,10 @@ def test_an_impossible_one_is_refused_where_it_is(text: str, key: str, message: 
     assert found.key == key
     assert message in found.message
     assert expected in (found.expected or "")
+
+
+def test_rules_are_asked_about_the_addresses_that_linux_has_when_it_filters() -> None:
+    load(function(f"chain: [{LB}, {{nf: firewall}}, {{nf: nat, options: {{external: 192.0.2.1}}}}]"))
 
 
 def test_a_faulty_vm_hides_nothing_that_means_nothing_to_linux() -> None:
