@@ -29,6 +29,8 @@ class Counterpart:
     sources."""
     forwards: bool = True
     """Linux forwards its packets; what it sends itself it neither filters nor translates."""
+    leaving: bool = False
+    """It has packets as they leave, translated."""
     alone: str = ""
     """By what, if that has the packets before Linux would do anything else with them."""
     kernel: str = ""
@@ -42,7 +44,7 @@ COUNTERPARTS: Mapping[str, Counterpart] = {
     "l3fwd": Counterpart(programs=("ip",)),
     "lb": Counterpart(needs=("services", "services_file"), rewrites="destination"),
     "nat": Counterpart(needs=("external",), rewrites="source"),
-    "shaper": Counterpart(programs=("tc",), needs=("tenants", "tenants_file")),
+    "shaper": Counterpart(programs=("tc",), needs=("tenants", "tenants_file"), leaving=True),
 }
 """By the names of Weir's functions: what does it unless the lab says by what."""
 

@@ -74,4 +74,15 @@ def _beside(one: NfOptions, other: NfOptions, by: str | None, *, comes_first: bo
     if own.filters and theirs.rewrites == "destination" and comes_first:
         message = f"stands before {beyond}, and Linux filters when it has translated destinations"
         return message, f"{nf} behind {beyond}"
+    if own.leaving and theirs.rewrites == "source" and _by_prefix(one):
+        message = (
+            f"stands beside {beyond}, and Linux shapes packets as they leave, in one direction with other"
+        )
+        return f"{message} addresses than Weir", f"tenants: default …, or {nf} in a function of its own"
     return None
+
+
+def _by_prefix(shaper: NfOptions) -> bool:
+    """Whether tenants are told apart, as those of a file are."""
+    said = str(shaper.options.get("tenants") or "").split(",")
+    return any(one.split()[:1] not in ([], ["default"]) for one in said) or not any(map(str.strip, said))

@@ -19,6 +19,7 @@ BRIDGE = "weir: 1\nname: small\nchain: PVP\ntechnology: {technology}\n"
 
 
 LB = '{nf: lb, options: {services: "203.0.113.10:80/tcp 10.0.0.1:8080"}}'
+NAT = "{nf: nat, options: {external: 192.0.2.1}}"
 
 
 def function(text: str, technology: str = "linux-bridge", more: str = "") -> str:
@@ -68,13 +69,26 @@ def test_commands_run_where_the_lab_file_lies(tmp_path: Path) -> None:
             "firewall behind lb",
         ),
         (
+            "chain: [{nf: shaper, options: {tenants: 'default rate_bps=9, 10.0.0.0/8 rate_bps=9'}},"
+            f" {NAT}]",
+            "functions.default.chain[0].nf",
+            "stands beside nat, and Linux shapes packets as they leave, in one direction with other addr",
+            "tenants: default",
+        ),
+        (
+            f"chain: [{NAT}, {{nf: shaper, options: {{tenants_file: {__file__}}}}}]",
+            "functions.default.chain[1].nf",
+            "stands beside nat, and Linux shapes packets as they leave",
+            "tenants: default",
+        ),
+        (
             f"chain: [{LB}, {{nf: firewall}}], kernel: {{counterpart: ipvs}}",
             "functions.default.chain[1].nf",
             "stands beside lb by ipvs, whose packets Linux neither filters nor translates",
             "lb by nftables, or firewall in a function of its own",
         ),
         (
-            f"chain: [{{nf: nat, options: {{external: 192.0.2.1}}}}, {LB}], kernel: {{counterpart: ipvs}}",
+            f"chain: [{NAT}, {LB}], kernel: {{counterpart: ipvs}}",
             "functions.default.chain[0].nf",
             "stands beside lb by ipvs",
             "nat in a function of its own",
@@ -156,7 +170,11 @@ def test_an_impossible_one_is_refused_where_it_is(text: str, key: str, message: 
 
 
 def test_rules_are_asked_about_the_addresses_that_linux_has_when_it_filters() -> None:
-    load(function(f"chain: [{LB}, {{nf: firewall}}, {{nf: nat, options: {{external: 192.0.2.1}}}}]"))
+    load(function(f"chain: [{LB}, {{nf: firewall}}, {NAT}]"))
+
+
+def test_who_is_no_tenant_is_shaped_beside_nat_as_well() -> None:
+    load(function(f"chain: [{{nf: shaper, options: {{tenants: 'default rate_bps=9000'}}}}, {NAT}]"))
 
 
 def test_a_faulty_vm_hides_nothing_that_means_nothing_to_linux() -> None:
