@@ -20,7 +20,7 @@ class Counterpart:
     programs: tuple[str, ...] = ("nft",)
     """That set it up."""
     needs: tuple[str, ...] = ()
-    """Options of which it must have one."""
+    """Options of which it must have one, and a program in its place, too."""
     rewrites: Literal["", "source", "destination"] = ""
     """Of what goes to the right."""
     filters: bool = False
@@ -54,7 +54,6 @@ OTHER_WAYS: Mapping[str, Mapping[str, Counterpart]] = {
     "ipvs": {
         "lb": Counterpart(
             programs=("ipvsadm", "nft"),
-            needs=("services", "services_file"),
             rewrites="destination",
             forwards=False,
             kernel="ip_vs",

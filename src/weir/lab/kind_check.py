@@ -11,7 +11,7 @@ from contextlib import suppress
 from weir.lab.command_check import command_complaints
 from weir.lab.complaint import Complaint, show
 from weir.lab.counterparts import PROGRAMS
-from weir.lab.function import FunctionOptions
+from weir.lab.function import FunctionOptions, NfOptions
 from weir.lab.kernel import (
     FILE_PREFIX,
     PORT_NAMES,
@@ -22,7 +22,7 @@ from weir.lab.kernel import (
     words_of,
 )
 from weir.lab.lab import Lab
-from weir.lab.linux_check import linux_as_complaints
+from weir.lab.linux_check import linux_as_complaints, needs_complaints
 from weir.lab.problem import nearest
 from weir.lab.source import KeyPath
 from weir.technology import TECHNOLOGIES
@@ -141,6 +141,9 @@ def _one_program(path: KeyPath, function: FunctionOptions, program: ProgramOptio
         message = f"{program.counterpart} does what {what}, and the function has {found}"
         wanted = f"nf: {' or '.join(does)}"
         yield Complaint((*at, "counterpart"), message, wanted, about=((*path, "nf"),))
+    elif function.nf is not None:
+        one = NfOptions(nf=function.nf, options=function.options)
+        yield from needs_complaints((*path, "nf"), one, program.counterpart)
     if program.ports not in known.ports:
         message = f"{program.counterpart} is not set up with ports of kind {program.ports}"
         wanted = f"ports: {' or '.join(known.ports)}"

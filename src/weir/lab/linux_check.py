@@ -35,9 +35,7 @@ def linux_as_complaints(path: KeyPath, function: FunctionOptions) -> Iterator[Co
             message = "is there already, and a namespace of Linux's has one of it"
             yield Complaint(at, message, f"one {one.nf}, or functions of their own in the chain", about=about)
         before.add(one.nf)
-        if known.needs and not any(one.options.get(key) for key in known.needs):
-            message = f"has no {' and no '.join(known.needs)}, of which Linux is set up"
-            yield Complaint((*at[:-1], "options"), message, " or ".join(known.needs), about=(at,))
+        yield from needs_complaints(at, one, "Linux")
     yield from _of_pairs(path, function, by)
     if by is not None and not any(one.nf in OTHER_WAYS[by] for one in function.linux_as()):
         message = f"{by} does what {' and '.join(OTHER_WAYS[by])} do, and the function has none of these"
@@ -46,6 +44,14 @@ def linux_as_complaints(path: KeyPath, function: FunctionOptions) -> Iterator[Co
         message = f"is {options.addressing}, and the counterparts of Weir's functions are of a router"
         at = (*path, "kernel", "addressing")
         yield Complaint(at, message, "addressing: routed", about=((*path, "nf"),))
+
+
+def needs_complaints(at: KeyPath, one: NfOptions, who: str) -> Iterator[Complaint]:
+    """Of options that whatever does the same needs; `at`: where the lab names the function."""
+    needs = COUNTERPARTS[one.nf].needs if one.nf in COUNTERPARTS else ()
+    if needs and not any(one.options.get(key) for key in needs):
+        message = f"has no {' and no '.join(needs)}, of which {who} is set up"
+        yield Complaint((*at[:-1], "options"), message, " or ".join(needs), about=(at,))
 
 
 def _of_pairs(path: KeyPath, function: FunctionOptions, by: str | None) -> Iterator[Complaint]:

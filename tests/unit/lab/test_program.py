@@ -44,6 +44,18 @@ def test_it_runs_where_the_lab_file_lies(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "key", "message", "expected"),
     [
+        (
+            "nf: nat, program: {counterpart: vpp}",
+            "functions.default.options",
+            "has no external, of which vpp is set up",
+            "external",
+        ),
+        (
+            "nf: lb, program: {counterpart: vpp}",
+            "functions.default.options",
+            "has no services and no services_file, of which vpp is set up",
+            "services or services_file",
+        ),
         ("cores: [1]", "functions.default", "names no program", "program: with its command"),
         ("program: {command: ''}", "functions.default.program.command", "names no program", "a program"),
         (
