@@ -128,9 +128,15 @@ def by_chance(one: Trial, other: Trial, reason: str) -> float:
     [
         pytest.param({"nf": "acl", "options": {"rule_list": RULES}}, "denied", None, id="acl"),
         pytest.param({"chain": ACL_EACH_WAY}, "denied", None, id="acl-each-way"),
-        # The tester's right end sends to an inside address, which has no mapping.
+        # The tester's right end sends to an inside address, or to an external one, that has no mapping.
         pytest.param(
             {"nf": "nat", "options": {"external": "203.0.113.0/28"}}, "no_mapping", "198.18.0.1", id="nat"
+        ),
+        pytest.param(
+            {"nf": "nat", "options": {"external": "203.0.113.0/28"}},
+            "no_mapping",
+            "203.0.113.1",
+            id="nat-to-external",
         ),
     ],
 )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ipaddress
 
 from weir.catalogue.setup import (
+    IP_BATCH,
     NAPT_TIMEOUTS,
     NFT,
     CatalogueError,
@@ -27,7 +28,11 @@ _FORWARD_WORDS = 3
 
 
 def nat(options: Options, ends: Ends) -> Setup:
-    """What comes from the right and has no mapping is dropped, as `no_mapping`."""
+    """What comes from the right and has no mapping is dropped, as `no_mapping`: what comes to an external
+    address, too, to which a route leads for that."""
+    if options.get("addresses"):
+        what = "Linux's nat has no counterpart of addresses: it maps none one to one"
+        raise CatalogueError(what, "leave addresses out")
     inside, outside = ends["left.name"], ends["right.name"]
     to = _range(str(options["external"]))
     ports = f"{given('nat', options, 'port_min')}-{given('nat', options, 'port_max')}"
@@ -47,14 +52,16 @@ def nat(options: Options, ends: Ends) -> Setup:
         "}",
         "chain forward {",
         "  type filter hook forward priority filter; policy accept;",
-        f'  iifname "{inside}" accept',
+        f'  iifname "{inside}" oifname "{outside}" accept',
         "  ct status dnat accept",
         *([f"  ip saddr {{ {untranslated} }} accept"] if untranslated else []),
         "  ct state new,invalid counter name no_mapping drop",
         "}",
     ]
     text = table("ip", "nat", body) + (without_ipv6("nat") if given("nat", options, "ipv6") == "drop" else "")
-    return Setup(((NFT, text),), timeouts("nat", options, NAPT_TIMEOUTS))
+    # Without a route what comes to an external address would be lost before any rule is asked.
+    route = f"route replace {options['external']} via {ends['left.gateway']} dev {inside}\n"
+    return Setup(((NFT, text), (IP_BATCH, route)), timeouts("nat", options, NAPT_TIMEOUTS))
 
 
 def _range(prefix: str) -> str:

@@ -160,6 +160,15 @@ def test_nat_translates_to_its_addresses_and_ports_alone() -> None:
     assert "snat to 203.0.113.9:1-65535" in text("nat", {"external": "203.0.113.9/32"})
 
 
+def test_what_comes_to_an_external_address_is_routed_so_that_nats_rules_count_it() -> None:
+    """Without a route it would be lost as no route's, before any rule is asked."""
+    options: dict[str, Scalar] = {"external": "203.0.113.0/28"}
+    assert lines("nat", options, 1) == ["route replace 203.0.113.0/28 via 169.254.1.1 dev left"]
+    found = lines("nat", options)
+    assert 'iifname "left" oifname "right" accept' in found
+    assert "ct state new,invalid counter name no_mapping drop" in found
+
+
 def test_what_a_router_joins_inside_is_not_translated() -> None:
     found = lines("nat", {"external": "203.0.113.9/32", "untranslated": "10.1.0.0/16,10.2.0.0/16"})
     assert "ip daddr { 10.1.0.0/16,10.2.0.0/16 } accept" in found
@@ -314,6 +323,11 @@ def test_entries_of_a_file_may_share_a_line_as_weirs_may(tmp_path: Path) -> None
     ("nf", "options", "said"),
     [
         ("nat", {"external": "203.0.113.1/8"}, "external: "),
+        (
+            "nat",
+            {"external": "203.0.113.0/28", "addresses": "203.0.113.5 10.0.0.5"},
+            "counterpart of addresses",
+        ),
         ("acl", {"rule_list": "permit any any any", "rules": "/dev/null"}, "rule_list stands beside rules"),
     ],
 )
