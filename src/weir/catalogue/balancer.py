@@ -19,6 +19,7 @@ from weir.catalogue.setup import (
     given,
     lines,
     table,
+    tcp_timeouts,
     timeouts,
     without_ipv6,
 )
@@ -27,12 +28,7 @@ _ENTRY = re.compile(r"([0-9.]+):([0-9]+)/(tcp|udp)\s+([0-9.]+):([0-9]+)")
 Service = tuple[str, str, str]
 Backends = dict[Service, list[tuple[str, str]]]
 _TIMEOUTS = {
-    "tcp_timeout_established": "tcp_timeout_s",
-    "tcp_timeout_syn_sent": "syn_timeout_s",
-    "tcp_timeout_syn_recv": "syn_timeout_s",
-    "tcp_timeout_fin_wait": "fin_timeout_s",
-    "tcp_timeout_time_wait": "fin_timeout_s",
-    "tcp_timeout_close": "fin_timeout_s",
+    **tcp_timeouts("syn_timeout_s", "tcp_timeout_s", "fin_timeout_s"),
     "udp_timeout": "udp_timeout_s",
     "udp_timeout_stream": "udp_timeout_s",
 }

@@ -123,16 +123,27 @@ def table(family: str, nf: str, body: list[str], number: int = 1) -> str:
 NFT = ("nft", "-f")
 IP_BATCH = ("ip", "-batch")
 CONNECTION_TRACKING = "net.netfilter.nf_conntrack_"
+
+
+def tcp_timeouts(beginning: str, open_: str, closed: str) -> dict[str, str]:
+    """Of connection tracking's states, by the options for connections that begin, are open, and are closed. A
+    connection is open until both ends have sent a FIN, whatever waits to be acknowledged."""
+    return {
+        **{f"tcp_timeout_{one}": beginning for one in ("syn_sent", "syn_recv")},
+        **{
+            f"tcp_timeout_{one}": open_
+            for one in ("established", "fin_wait", "close_wait", "unacknowledged", "max_retrans")
+        },
+        **{f"tcp_timeout_{one}": closed for one in ("last_ack", "time_wait", "close")},
+    }
+
+
 NAPT_TIMEOUTS = {
-    "tcp_timeout_established": "tcp_established_timeout_s",
-    "tcp_timeout_syn_sent": "tcp_transitory_timeout_s",
-    "tcp_timeout_syn_recv": "tcp_transitory_timeout_s",
-    "tcp_timeout_fin_wait": "tcp_transitory_timeout_s",
-    "tcp_timeout_time_wait": "tcp_transitory_timeout_s",
-    "tcp_timeout_close": "tcp_transitory_timeout_s",
+    **tcp_timeouts("tcp_transitory_timeout_s", "tcp_established_timeout_s", "tcp_transitory_timeout_s"),
     "udp_timeout": "udp_timeout_s",
     "udp_timeout_stream": "udp_timeout_s",
     "icmp_timeout": "icmp_timeout_s",
+    "icmpv6_timeout": "icmp_timeout_s",
 }
 """Of connection tracking, by the options of Weir's firewall and nat."""
 

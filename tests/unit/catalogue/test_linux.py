@@ -151,6 +151,42 @@ def test_a_firewall_has_sessions_before_rules_and_the_functions_time_outs() -> N
     assert linux("firewall", {}, ENDS).settings["net.netfilter.nf_conntrack_tcp_loose"] == "0"
 
 
+@pytest.mark.parametrize(
+    ("nf", "options", "closed", "open_"),
+    [
+        ("firewall", {}, "tcp_transitory_timeout_s", "tcp_established_timeout_s"),
+        ("nat", {"external": "203.0.113.9"}, "tcp_transitory_timeout_s", "tcp_established_timeout_s"),
+        ("lb", {"services": SERVICE}, "fin_timeout_s", "tcp_timeout_s"),
+    ],
+)
+def test_a_connection_is_closed_when_both_have_ended_it_and_open_until_then(
+    nf: str, options: dict[str, Scalar], closed: str, open_: str
+) -> None:
+    settings = linux(nf, {**options, closed: 7, open_: 900}, ENDS).settings
+    by_state = {
+        key.rpartition("tcp_timeout_")[2]: value for key, value in settings.items() if "tcp_timeout_" in key
+    }
+    beginning = {"syn_sent", "syn_recv"}
+    assert {key for key, value in by_state.items() if value == "7"} - beginning == {
+        "last_ack",
+        "time_wait",
+        "close",
+    }
+    assert {key for key, value in by_state.items() if value == "900"} == {
+        "established",
+        "fin_wait",
+        "close_wait",
+        "unacknowledged",
+        "max_retrans",
+    }
+
+
+def test_echoes_of_both_families_are_remembered_as_long() -> None:
+    settings = linux("firewall", {"icmp_timeout_s": 77}, ENDS).settings
+    assert settings["net.netfilter.nf_conntrack_icmp_timeout"] == "77"
+    assert settings["net.netfilter.nf_conntrack_icmpv6_timeout"] == "77"
+
+
 def test_nat_translates_to_its_addresses_and_ports_alone() -> None:
     forwards = "tcp 203.0.113.1:80 10.0.0.5:8080"
     found = lines("nat", {"external": "203.0.113.0/30", "port_min": 1024, "forwards": forwards})
