@@ -61,17 +61,18 @@ def require_none(who: str, options: Options, key: str, why: str) -> None:
 def routed(options: Options, ends: Ends, limit: str) -> Iterator[tuple[Network, int, str | None]]:
     """Prefix, port and MAC address of the next hop, if it is not the default one; of l3fwd.
 
-    Without routes all leads to the other side: to the left what is at the tester's left end. CatalogueError
-    for a route whose next hop is to be resolved; `limit`: what the program has.
+    Without routes all leads to the other side: to the left what is at the tester's left end, unless the lab
+    has a route of that very prefix. CatalogueError for a route whose next hop is to be resolved; `limit`:
+    what the program has.
     """
-    yield from ((ipaddress.ip_network(prefix), 0, None) for prefix in ends.left_prefixes)
-    found = False
+    found: list[tuple[Network, int, str | None]] = []
     for where, line in lines(options, "route_list", "routes"):
-        words, found = line.split(), True
+        words = line.split()
         if words[1:2] == ["via"]:
             raise CatalogueError(f"{where}: {limit}, and resolves none", "expected no `via`")
         prefix, mac = route(where, line, words)
         at = 0 if leads_left(prefix, ends) else 1
-        yield prefix, at, None if mac == "default" else mac
-    if not found:
-        yield from ((ipaddress.ip_network(every), 1, None) for every in ("0.0.0.0/0", "::/0"))
+        found.append((prefix, at, None if mac == "default" else mac))
+    own = {prefix for prefix, _, _ in found}
+    yield from ((left, 0, None) for left in map(ipaddress.ip_network, ends.left_prefixes) if left not in own)
+    yield from found or ((ipaddress.ip_network(every), 1, None) for every in ("0.0.0.0/0", "::/0"))
