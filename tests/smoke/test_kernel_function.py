@@ -8,12 +8,15 @@ import os
 import secrets
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
 from weir import fabric, plan
+from weir.base.topology import Topology
 from weir.fabric import markers
+from weir.fabric.function.commands import OUTPUT_BYTES_MAX
 from weir.fabric.function.port import core_mask
 from weir.fabric.namespace import DIRECTORY
 from weir.lab import Lab, load_lab
@@ -32,6 +35,7 @@ pytestmark = [
 
 PEERS = Path(__file__).parents[2] / "labs" / "peers"
 GENTLE_PPS, DURATION_S, DRAIN_MS = 1000, 0.2, 300
+SAID_S = 10.0
 RULES = """table inet filter {
   counter refused { }
   chain forward {
@@ -189,8 +193,8 @@ def test_the_lab_of_peers_carries_the_same_packets_either_way(chain: str, run_ro
     [
         ({"commands": [["sh", "-c", "echo no such thing; exit 3"]]}, ("exit code 3", "no such thing")),
         (
-            {"commands": ["true", "sleep 60"], "commands_time_limit_s": 0.2},
-            ("command 2", "sleep 60", "0.2 s"),
+            {"commands": ["true", "sleep 60"], "commands_time_limit_s": 1},
+            ("command 2", "sleep 60", "1 s"),
         ),
         ({"sysctls": {"net.ipv4.conf.left.no_such": 1}}, ("net.ipv4.conf.left.no_such",)),
         ({"sysctls": {"net.ipv4.ip_forward": "perhaps"}}, ("net.ipv4.ip_forward", "perhaps")),
@@ -209,16 +213,38 @@ def test_what_fails_in_the_namespace_is_said_and_leaves_nothing(
     assert [*run_root.iterdir()] == []
 
 
-def test_what_commands_leave_running_ends_with_the_deployment(run_root: Path) -> None:
-    lines = ("sleep 600", "setsid env -i sleep 600")
-    quietly = "</dev/null >/dev/null 2>&1 &"
-    lab = kernel_lab("linux-bridge", commands=[["sh", "-c", f"{line} {quietly}"] for line in lines])
+def deployed(*lines: str) -> tuple[Topology, fabric.Deployment]:
+    """A function with these commands, in a shell each, and no weir-dp."""
+    lab = kernel_lab("linux-bridge", commands=[["sh", "-c", line] for line in lines])
     topology = plan.build_topology(
         lab, "linux-bridge", lab.chains()[0], plan.deployment_id(lab.name, secrets.token_hex(4))
     )
     steps = [step for step in plan.steps(topology, lab) if step.kind not in ("weir-dp", "hugepages")]
-    deployment = fabric.Deployment.deploy(steps, topology, shares_cores=True)
-    running = markers.inside(*map(topology.namespace_of, topology.namespaced()))
+    return topology, fabric.Deployment.deploy(steps, topology, shares_cores=True)
+
+
+def test_of_what_commands_say_while_they_stay_the_beginning_is_kept(run_root: Path) -> None:
+    _, deployment = deployed("yes &")
+    try:
+        (log,) = run_root.rglob("*.command-1.log")
+        deadline = time.monotonic() + SAID_S
+        while log.stat().st_size < OUTPUT_BYTES_MAX and time.monotonic() < deadline:
+            time.sleep(0.01)
+        time.sleep(0.2)
+        assert log.stat().st_size == OUTPUT_BYTES_MAX
+    finally:
+        deployment.destroy()
+    assert [*run_root.iterdir()] == []
+
+
+def test_what_commands_leave_running_ends_with_the_deployment(run_root: Path) -> None:
+    lines = ("sleep 600", "setsid env -i sleep 600")
+    topology, deployment = deployed(*(f"{line} </dev/null >/dev/null 2>&1 &" for line in lines))
+    namespaces = [*map(topology.namespace_of, topology.namespaced())]
+    deadline = time.monotonic() + SAID_S
+    # Who read what the commands said ends behind them.
+    while len(running := markers.inside(*namespaces)) > len(lines) and time.monotonic() < deadline:
+        time.sleep(0.01)
     deployment.destroy()
     assert len(running) == len(lines)
     assert not any(Path(f"/proc/{pid}/exe").exists() for pid in running)

@@ -10,6 +10,8 @@ from pathlib import Path
 LAST_LINES = 4
 LINE_LONGEST = 400
 _END_BYTES = 1 << 16
+BEGINNING = "> >(stdbuf -o0 head -c {bytes}; exec cat > /dev/null) 2>&1"
+"""Words of bash: of all that is said the beginning goes on, and the rest nowhere; nobody is stopped."""
 _CONTROLS = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|[()].|.)")
 
 

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,11 +16,15 @@ from weir.base.error import FabricError
 from weir.base.si import MS_PER_S
 from weir.fabric import ending, process, stop_signals
 from weir.fabric.function.control_group import group_of
-from weir.fabric.program_log import log_end
+from weir.fabric.program_log import BEGINNING, log_end
 from weir.fabric.site import Facts, Site
 from weir.plan import Step
 
-_LOOK_S = 0.005
+OUTPUT_BYTES_MAX = 16 << 20
+"""Kept of what a command says, and what it leaves running after it."""
+# Two steps: else the command, and what it leaves running, would have one more end of what is read.
+_LIMITED = f'exec {BEGINNING.format(bytes=OUTPUT_BYTES_MAX)}; exec "$@"'
+_LOOK_S, _LAST_WORDS_S = 0.005, 1.0
 _LAST_LINES = 6
 _MEND = "mend it in {}; it runs in the function's network namespace, without a shell"
 
@@ -37,7 +43,8 @@ class Commands:
         for number, line in enumerate(map(str, commands), 1):
             log = f"{params['node']}.command-{number}.log"
             what = f"command {number} of {params['function']}, `{line}`,"
-            run(params, site, shlex.split(line), log).wait(what, deadline, limit_s, str(params["key"]))
+            words = ["bash", "-c", _LIMITED, "weir", *shlex.split(line)]
+            run(params, site, words, log).wait(what, deadline, limit_s, str(params["key"]))
         return {}
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002
@@ -67,9 +74,19 @@ class Running:
             stop_signals.check()
             time.sleep(_LOOK_S)
         if code != 0:
+            self._wait_for_last_words()
             how = f"exit code {code}" if code > 0 else f"signal {-code}"
             said = log_end(self.log, _LAST_LINES)
             raise FabricError(f"{what} failed with {how}: {said}", mend.format(key))
+
+    def _wait_for_last_words(self) -> None:
+        """Who reads its output is in its process group; so may be what it has started, which is not waited
+        for."""
+        deadline = time.monotonic() + _LAST_WORDS_S
+        with suppress(ProcessLookupError):
+            while time.monotonic() < deadline:
+                os.killpg(self.pid, 0)
+                time.sleep(_LOOK_S)
 
 
 def run(params: Mapping[str, Any], site: Site, words: Sequence[str], log: str) -> Running:

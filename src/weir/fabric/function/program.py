@@ -24,7 +24,7 @@ from weir.fabric.function import container, dpdk
 from weir.fabric.function.control_group import exceeded, group_of
 from weir.fabric.function.counters import socket_counters
 from weir.fabric.function.readiness import Readiness
-from weir.fabric.program_log import log_end, printable
+from weir.fabric.program_log import BEGINNING, log_end, printable
 from weir.fabric.site import Facts, Site
 from weir.lab.kernel import FILE_PREFIX, ROOT, RUNTIME, SIDES, filled
 from weir.plan import Step
@@ -46,7 +46,7 @@ _MAY_LITTLE = (
 _BACKGROUND = "; keep it in the foreground by its options, if it goes on in the background by itself"
 # The program takes the shell's place, so that signals and exit code are its own. Nothing comes in, and no end
 # of it: many programs end then.
-_LIMITED = 'exec "$@" < <(exec sleep infinity) > >(stdbuf -o0 head -c {bytes}; exec cat > /dev/null) 2>&1'
+_LIMITED = f'exec "$@" < <(exec sleep infinity) {BEGINNING}'
 
 
 class ProgramRun:
