@@ -50,7 +50,8 @@ def ipvs(options: Options, ends: Ends) -> Setup:
             (_RESTORE, "".join(f"{line}\n" for line in rules)),
             (("ipvsadm", "--set", *times), None),
         ),
-        {"net.ipv4.vs.conntrack": "0"},
+        # TCP begins with any segment, as in lb: IPVS would leave all others to Linux.
+        {"net.ipv4.vs.conntrack": "0", "net.ipv4.vs.sloppy_tcp": "1"},
     )
 
 
@@ -76,11 +77,14 @@ def _arrived(services: list[Service], ends: Ends) -> str:
 
 
 def _refused(services: list[Service], options: Options, ends: Ends) -> Iterator[str]:
-    """What is no service's: at its address always, elsewhere if the options say so."""
+    """What is no service's: at its address always, elsewhere if the options say so. A service's own packets,
+    of which IPVS has refused those that come so far, are counted by what it has taken."""
     yield from ("counter other { }", "chain input {")
     yield f"  type filter hook input priority {_BEHIND_IPVS}; policy accept;"
     addresses = ", ".join(dict.fromkeys(address for address, _, _ in services))
-    yield from (f'  iifname "{ends["left.name"]}" ip daddr {{ {addresses} }} counter name other drop', "}")
+    at_left = f'  iifname "{ends["left.name"]}"'
+    yield f"{at_left} ip daddr . meta l4proto . th dport {_set(services)} drop"
+    yield from (f"{at_left} ip daddr {{ {addresses} }} counter name other drop", "}")
     if given("lb", options, "other") == "drop":
         yield "chain forward {"
         yield f"  type filter hook forward priority {_BEHIND_IPVS}; policy accept;"

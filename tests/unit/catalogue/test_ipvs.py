@@ -4,6 +4,12 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
 
 from weir.catalogue import linux
 from weir.fabric.counters import Counter
@@ -57,9 +63,28 @@ def test_time_outs_are_lbs() -> None:
     assert made.programs[-1] == (("ipvsadm", "--set", "7", "120", "9"), None)
 
 
+def test_a_connection_may_begin_with_any_segment_as_it_may_in_lb() -> None:
+    """The tester's TCP packets have ACK alone."""
+    assert linux("lb", {"services": SERVICES}, ENDS, "ipvs").settings["net.ipv4.vs.sloppy_tcp"] == "1"
+
+
+def test_nftables_reads_what_it_is_given(tmp_path: Path) -> None:
+    (tmp_path / "set").write_text(program("nft"))
+    words = ["unshare", "--net", "nft", "--check", "-f", str(tmp_path / "set")]
+    if os.geteuid() != 0 or shutil.which("nft") is None:
+        pytest.skip("makes a network namespace with nftables: run as root")
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_what_is_no_services_is_dropped_at_its_address_and_elsewhere_if_asked() -> None:
-    rule = 'iifname "left" ip daddr { 203.0.113.10, 203.0.113.11 } counter name other drop'
-    assert rule in program("nft")
+    """A service's own packets, which IPVS has not taken, are told as not scheduled, and not once more."""
+    services = "{ 203.0.113.10 . tcp . 80, 203.0.113.11 . udp . 53 }"
+    own = f'iifname "left" ip daddr . meta l4proto . th dport {services} drop'
+    rest = 'iifname "left" ip daddr { 203.0.113.10, 203.0.113.11 } counter name other drop'
+    rules = [line.strip() for line in program("nft").splitlines()]
+    at = rules.index(rest)
+    assert rules[at - 1] == own
     assert "chain forward" not in program("nft").partition("table ip6")[0]
     made = linux("lb", {"services": SERVICES, "other": "drop"}, ENDS, "ipvs")
     text = next(text for words, text in made.programs if words[0] == "nft" and text is not None)
