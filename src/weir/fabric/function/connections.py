@@ -18,8 +18,9 @@ COUNT = Path("/proc/sys/net/netfilter/nf_conntrack_count")
 
 
 def forget(topology: Topology) -> None:
-    """Those of Linux's functions end. What programs, containers and guests remember stays. FabricError where
-    the kernel does not let them end. Ctrl-C waits for its end: pyroute2 would swallow it."""
+    """Those of Linux's functions end. What programs, containers and guests remember stays, and what IPVS has
+    in a table of its own. FabricError where the kernel does not let them end. Ctrl-C waits for its end:
+    pyroute2 would swallow it."""
     with stop_signals.held():
         _forget(topology)
 
