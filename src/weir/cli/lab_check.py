@@ -12,6 +12,7 @@ from pathlib import Path
 from weir.base.error import ChainError, FabricError
 from weir.fabric.built import built
 from weir.fabric.capture_file import capture_sent
+from weir.fabric.function.counterparts import require_set_up
 from weir.fabric.lean import LeanProcess, LeanRefusalError, request_file
 from weir.lab.function import FunctionOptions, NfOptions
 from weir.lab.load import LAB_FILE
@@ -71,12 +72,15 @@ def _unread(source: Source, compared: Iterable[Way]) -> Iterator[Problem]:
 
 
 def _unplanned(source: Source, compared: Iterable[Way]) -> Iterator[Problem]:
+    """What cannot be planned, or not be set up from its options by those that are not weir-dp."""
     found: dict[str, list[str]] = {}
     for way in compared:
         for chain in way.lab.chains():
             try:
                 for host in way.lab.hosts.names() if way.lab.hosts is not None else (None,):
-                    Plan.of(planned(way.lab, way.technology, chain, host), way.lab)
+                    made = Plan.of(planned(way.lab, way.technology, chain, host), way.lab)
+                    for step in made.steps:
+                        require_set_up(step)
             except ChainError as error:
                 found.setdefault(str(error), []).append(f"{chain.name} under {way.name}")
     place = source.place(("chain",))

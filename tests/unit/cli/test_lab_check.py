@@ -105,6 +105,38 @@ def test_what_cannot_be_planned_is_said_once_for_all_its_cases(tmp_path: Path) -
     assert f"{path}:4:1: chain: linux under linux-bridge, linux under ovs: " in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        (
+            "{kind: kernel, nf: firewall, options: {rules: RULES}}",
+            "other cannot be Linux as firewall: RULES, line 2: ",
+        ),
+        (
+            "{kind: kernel, chain: [{nf: firewall, options: {udp_timeout_s: 120}},"
+            " {nf: nat, options: {external: 192.0.2.1}}]}",
+            "other cannot be Linux: firewall wants net.netfilter.nf_conntrack_udp_timeout to be 120",
+        ),
+        (
+            "{kind: program, nf: acl, options: {rules: RULES}, program: {counterpart: vpp, user: root}}",
+            "other cannot be vpp as acl: RULES, line 2: ",
+        ),
+    ],
+)
+def test_options_that_others_cannot_be_set_up_from_are_said_before_a_run(
+    function: str, said: str, tmp_path: Path
+) -> None:
+    rules, path = tmp_path / "edge.rules", tmp_path / "lab.yml"
+    rules.write_text("permit tcp any any\npermit nothing\n")
+    function = function.replace("RULES", str(rules))
+    path.write_text(
+        f"weir: 1\nname: near\ntechnology: linux-bridge\nchain: [[other]]\nfunctions: {{other: {function}}}\n"
+    )
+    done = runner.invoke(app, ["validate", str(path)])
+    assert done.exit_code == USAGE
+    assert f"other under linux-bridge: {said.replace('RULES', str(rules))}" in done.stderr
+
+
 def test_what_weir_dp_refuses_is_said_in_the_labs_terms(tmp_path: Path) -> None:
     whole = load_lab(lab(tmp_path, rules=""))
     (chain,) = whole.chains()
