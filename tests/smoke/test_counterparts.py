@@ -39,10 +39,12 @@ ACL_EACH_WAY: list[dict[str, Any]] = [
 ]
 # Of the traffic's one flow when it has no more: to its first address and port.
 SERVICE = "198.19.0.1:1024/udp"
+NOT_THE_SERVICE = "deny udp any 198.19.0.1/32 any 1024, permit udp any any"
 SERVICES = f"{SERVICE} 10.0.0.1:5000, {SERVICE} 10.0.0.2:5000"
+# Rules behind a balancer are not asked about the service's address, but about its back-ends'.
 FILTERED_BACK_ENDS: list[dict[str, Any]] = [
     {"nf": "lb", "options": {"services": SERVICES}},
-    {"nf": "acl", "options": {"rule_list": "permit udp any 10.0.0.0/8 any 5000", "direction": "outbound"}},
+    {"nf": "acl", "options": {"rule_list": NOT_THE_SERVICE, "direction": "outbound"}},
     {"nf": "l3fwd"},
 ]
 
