@@ -24,6 +24,8 @@ class Place:
     """Its own; none: whichever."""
     sockets: bool = False
     """Its ports are at sockets, {left.socket} and {right.socket}; else interfaces of the kernel."""
+    hugepages: bool = True
+    """It may take its share of them (`ProgramCounterpart.hugepages_mb`)."""
 
     def threads(self) -> int:
         """How many of its threads have a core of their own: at least one."""

@@ -20,6 +20,7 @@ SOCKET = "cli.sock"
 """In its runtime directory; vppctl asks there."""
 _ANY = {4: "0.0.0.0/0", 6: "::/0"}
 _PROTOCOLS = {"tcp": 6, "udp": 17, "icmp": 1, "icmpv6": 58}
+_BUFFERS = 16384  # a little more than 2 KiB each: `ProgramCounterpart.hugepages_mb`
 _STARTUP = """\
 unix {{
   nodaemon
@@ -32,7 +33,7 @@ socksvr {{ socket-name {{{runtime}}}/api.sock }}
 statseg {{ socket-name {{{runtime}}}/stats.sock }}
 cpu {{ {cpu} }}
 memory {{ main-heap-size 512M }}
-buffers {{ buffers-per-numa 16384 }}
+buffers {{ buffers-per-numa {buffers}{pages} }}
 plugins {{
   plugin default {{ disable }}
 {plugins}
@@ -245,7 +246,17 @@ def _launch(place: Place, commands: Sequence[str], plugins: Sequence[str]) -> La
     cores = [str(one) for one in place.cores]
     cpu = f"main-core {cores[0]}" if cores else ""
     cpu += f" corelist-workers {','.join(cores[1:])}" if cores[1:] else ""
-    startup = _STARTUP.format(runtime=RUNTIME, socket=SOCKET, file=FILE_PREFIX, cpu=cpu, plugins=listed)
+    # Of hugepages that are lacking it adds to the host's number, and leaves them there.
+    pages = "" if place.hugepages else " page-size 4k"
+    startup = _STARTUP.format(
+        runtime=RUNTIME,
+        socket=SOCKET,
+        file=FILE_PREFIX,
+        cpu=cpu,
+        plugins=listed,
+        buffers=_BUFFERS,
+        pages=pages,
+    )
     made = "".join(f"{line}\n" for line in (*_ports_made(place), *commands, "show version"))
     return Launch(
         ("-c", f"{{{FILE_PREFIX}startup}}"),

@@ -86,6 +86,8 @@ class ProgramCounterpart:
     """That it can have."""
     dpdk: bool = True
     """Whether it is told its ports and memory as DPDK's environment has them."""
+    hugepages_mb: int = 0
+    """That it takes without being told to, if it is not; it leaves those behind that were not there."""
 
 
 def _example(name: str) -> str:
@@ -119,6 +121,7 @@ PROGRAMS: Mapping[str, ProgramCounterpart] = {
         " https://github.com/FDio/vpp",
         ports=("interface", "memif"),
         dpdk=False,
+        hugepages_mb=48,
     ),
 }
 """By the names of counterparts that are programs (`weir.catalogue.programs`)."""

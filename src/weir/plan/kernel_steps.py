@@ -19,7 +19,7 @@ from weir.lab.kernel import SIDES, filled
 from weir.lab.lab import Lab
 from weir.plan.function_addresses import VERSIONS, addresses, ends, prefixes
 from weir.plan.function_steps import commands_step, control_group_step
-from weir.plan.memory import memory_mb, programs_memory_mb, queue_size
+from weir.plan.memory import memory_mb, program_memory_mb, programs_memory_mb, queue_size
 from weir.technology.kernel_links import silent_namespace
 
 _PORTS = ("default", *SIDES)
@@ -242,7 +242,7 @@ def _program_steps(
             "waits_for_peer": _waits(topology, ports),
             "bundle": program.container.bundle if program.container is not None else "",
             "runtime": (program.container.runtime or "") if program.container is not None else "",
-            "memory_mb": program.memory_mb,
+            "memory_mb": program_memory_mb(program),
             "huge": lab.host.hugepages != "none",
             "later_memory_mb": memory_mb(topology, lab) + programs_memory_mb(_behind(topology, node)),
         },

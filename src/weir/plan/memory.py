@@ -102,14 +102,17 @@ def machines_memory_mb(topology: Topology) -> int:
 
 
 def programs_memory_mb(topology: Topology) -> int:
-    """Hugepage memory of programs whose environment of DPDK Weir makes, in MiB."""
+    """Hugepage memory of programs of which Weir knows that they have any, in MiB."""
     programs = (node.program for node in topology.functions())
-    return sum(one.memory_mb for one in programs if one is not None and _made_for(one))
+    return sum(program_memory_mb(one) for one in programs if one is not None)
 
 
-def _made_for(program: ProgramFunction) -> bool:
-    named = program.counterpart
-    return PROGRAMS[named].dpdk if named is not None else f"{{{EAL}}}" in program.command
+def program_memory_mb(program: ProgramFunction) -> int:
+    """In hugepages, in MiB: of an environment of DPDK that Weir makes, or what a counterpart has by itself."""
+    if program.counterpart is None:
+        return program.memory_mb if f"{{{EAL}}}" in program.command else 0
+    described = PROGRAMS[program.counterpart]
+    return program.memory_mb if described.dpdk else described.hugepages_mb
 
 
 def switch_memory_mb(topology: Topology, lab: Lab) -> int:

@@ -213,6 +213,15 @@ def test_vpp_is_ready_when_its_last_command_has_been_carried_out() -> None:
     assert re.search(found.ready, "host-left\nvpp v26.06-release built by root on vm", re.MULTILINE)
 
 
+@pytest.mark.parametrize(("free", "said"), [(True, ""), (False, " page-size 4k")])
+def test_vpp_takes_hugepages_only_where_they_are_free_since_it_leaves_those_that_it_adds(
+    free: bool, said: str
+) -> None:
+    place = Place(ENDS, (2, 3), hugepages=free)
+    startup = launch("vpp", "l3fwd", {}, place).files["startup"]
+    assert f"buffers {{ buffers-per-numa 16384{said} }}" in startup
+
+
 def test_vpps_ports_are_memif_where_they_are_sockets() -> None:
     found = made("vpp", "acl", {}, sockets=True)
     assert "create memif socket id 1 filename {left.socket}" in found.files["commands"]

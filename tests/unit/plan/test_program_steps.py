@@ -129,6 +129,22 @@ def test_hugepages_are_asked_for_its_memory_too() -> None:
     assert program(steps)["later_memory_mb"] == weir_dp
 
 
+def test_hugepages_are_asked_for_what_a_counterpart_takes_of_them_by_itself() -> None:
+    text = {
+        "weir": 1,
+        "name": "own",
+        "chain": [["router"]],
+        "technology": "linux-bridge",
+        "functions": {
+            "router": {"kind": "program", "nf": "l3fwd", "program": {"counterpart": "vpp", "user": "root"}}
+        },
+    }
+    _, steps = planned(Lab.model_validate_json(json.dumps(text)))
+    (found,) = [int(str(step.params["memory_mb"])) for step in steps if step.kind == "hugepages"]
+    (weir_dp,) = [int(str(step.params["memory_mb"])) for step in steps if step.kind == "weir-dp"]
+    assert (found - weir_dp, program(steps)["memory_mb"]) == (48, 48)
+
+
 @pytest.mark.parametrize("ports", ["virtio-user", "vhost-user", "memif"])
 def test_the_tester_alone_is_measured_by_virtio_and_vhost(ports: str) -> None:
     its = lab("direct", ports)

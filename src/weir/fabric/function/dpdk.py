@@ -62,13 +62,18 @@ def environment_words(
 
 
 def memory_words(params: Mapping[str, Any]) -> list[str]:
-    """Hugepages, where enough are free for it and for what comes up after it; ordinary pages otherwise."""
-    memory_mb, later_mb = int(params["memory_mb"]), int(params["later_memory_mb"])
-    if params["huge"] and hugepages.free_mb() >= memory_mb + later_mb:
+    """Hugepages, where they are enough; ordinary pages otherwise."""
+    own = str(params["memory_mb"])
+    if _enough_hugepages(params):
         # No file outlives it; few segments: vhost-user hands over eight at the most.
-        own = str(memory_mb)
         return ["--in-memory", "--single-file-segments", "-m", own, f"--socket-limit={own}"]
-    return ["--no-huge", "--no-shconf", "-m", str(memory_mb)]
+    return ["--no-huge", "--no-shconf", "-m", own]
+
+
+def _enough_hugepages(params: Mapping[str, Any]) -> bool:
+    """Free for it and for what comes up after it."""
+    needed_mb = int(params["memory_mb"]) + int(params["later_memory_mb"])
+    return bool(params["huge"]) and hugepages.free_mb() >= needed_mb
 
 
 def expanded(words: Sequence[str], environment: Sequence[str]) -> list[str]:
@@ -81,7 +86,7 @@ def started_as(params: Mapping[str, Any], cores: Sequence[int]) -> Launch:
     from."""
     does = json.loads(params["does"])
     ends = Ends(dict(str(one).split("=", 1) for one in params["values"]), tuple(params["left_prefixes"]))
-    place = Place(ends, tuple(cores), sockets=any(params["sockets"]))
+    place = Place(ends, tuple(cores), any(params["sockets"]), _enough_hugepages(params))
     try:
         return launch(params["counterpart"], does["nf"], does["options"], place)
     except CatalogueError as error:
