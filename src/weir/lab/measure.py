@@ -22,6 +22,8 @@ from weir.lab.units import IN_PPS, IN_SECONDS, Microseconds, Milliseconds, Secon
 Duration = Annotated[float, Field(gt=0, le=3600), IN_SECONDS]
 Load = Annotated[float, Field(ge=LEAST_PPS, le=MOST_PPS), IN_PPS]
 Ratio = Annotated[float, Field(ge=0, lt=1)]
+_DIGITS = 12
+"""Of a share: 1 - 0.9 is a little less than 0.1."""
 
 
 class Goal(LabSection):
@@ -29,6 +31,11 @@ class Goal(LabSection):
 
     name: str = Field(min_length=1, description="how reports call it: NDR, PDR, …")
     loss_ratio: Ratio = Field(description="share of the offered packets that may be lost")
+
+    @classmethod
+    def of_successes(cls, name: str, success_ratio: float) -> Self:
+        """Where at least that share is to succeed."""
+        return cls(name=name, loss_ratio=round(1 - success_ratio, _DIGITS))
 
 
 def require_ordered(initial_duration_s: float, duration_s: float, duration_sum_s: float) -> None:

@@ -33,13 +33,13 @@ class Watched(MadeCloud):
     folders: list[set[str]] = field(default_factory=list)
     folder: Path = Path()
 
-    def services(self) -> Sequence[Service]:
+    def services(self, within_s: float) -> Sequence[Service]:
         self.folders.append({one.name for one in self.folder.iterdir()})
         if self.words:
             self.said.append(verify(*self.words))
         if self.interrupted:
             raise KeyboardInterrupt
-        return super().services()
+        return super().services(within_s)
 
 
 @pytest.fixture

@@ -212,7 +212,7 @@ class ConnectionMeasurer:
         )
         wanted = options.model_copy(
             update={
-                "goals": (Goal(name=goal, loss_ratio=1 - self._wanted.success_ratio),),
+                "goals": (Goal.of_successes(goal, self._wanted.success_ratio),),
                 "trial": trial,
             }
         )

@@ -22,8 +22,6 @@ RELATIVE_WIDTH = 0.1
 """How close the bounds must be."""
 _INITIAL_SHARE = 0.4
 """Of the trials that decide, those last that look for the region."""
-_DIGITS = 12
-"""Of a share: 1 - 0.9 is a little less than 0.1."""
 _SHORT_RATIO = 0.05
 """Of its rate: a caller that keeps less is too slow."""
 _RETRIES = 1
@@ -108,7 +106,7 @@ def wanted(application: Application) -> Measure:
     """As a search of packets has it."""
     trial_s = application.trial_s
     return Measure(
-        goals=(Goal(name="calls", loss_ratio=round(1 - application.success_ratio, _DIGITS)),),
+        goals=(Goal.of_successes("calls", application.success_ratio),),
         relative_width=RELATIVE_WIDTH,
         trial=TrialOptions(
             duration_s=trial_s, initial_duration_s=_INITIAL_SHARE * trial_s, duration_sum_s=trial_s
