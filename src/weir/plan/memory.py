@@ -108,7 +108,7 @@ def programs_memory_mb(topology: Topology) -> int:
 
 
 def program_memory_mb(program: ProgramFunction) -> int:
-    """In hugepages, in MiB: of an environment of DPDK that Weir makes, or what a counterpart has by itself."""
+    """In hugepages, in MiB: of an environment of DPDK that Weir makes, or what a counterpart has anyway."""
     if program.counterpart is None:
         return program.memory_mb if f"{{{EAL}}}" in program.command else 0
     described = PROGRAMS[program.counterpart]
