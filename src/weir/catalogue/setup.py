@@ -10,7 +10,7 @@ from pathlib import Path
 from weir.base.error import USAGE, WeirError
 from weir.base.read_file import read_text
 from weir.lab.counterparts import TABLE_PREFIX
-from weir.lab.nf import Scalar, network_functions
+from weir.lab.nf import Scalar, entries, network_functions
 
 Options = Mapping[str, Scalar]
 
@@ -81,20 +81,16 @@ def lines(
     """
     if list_key is not None and options.get(list_key):
         listed = str(options[list_key])
-        parted = (listed if commas else listed.replace(",", "\n")).split("\n")
-        entries = [entry for line in parted for entry in _entries(line, commas=commas)]
-        yield from (
-            (f"{list_key}, entry {number}", entry) for number, entry in enumerate(entries, 1) if entry
-        )
+        parted = entries(listed) if commas else map(_without_remark, listed.replace(",", "\n").split("\n"))
+        yield from ((f"{list_key}, entry {number}", entry) for number, entry in enumerate(parted, 1) if entry)
     elif file_key is not None:
         for where, line in file_lines(options, file_key):
-            yield from ((where, entry) for entry in _entries(line, commas=commas) if entry)
+            parted = entries(line) if commas else [_without_remark(line)]
+            yield from ((where, entry) for entry in parted if entry)
 
 
-def _entries(line: str, *, commas: bool) -> list[str]:
-    """Of a line without its remark; empty ones too."""
-    text = line.partition("#")[0]
-    return [entry.strip() for entry in (text.split(",") if commas else [text])]
+def _without_remark(line: str) -> str:
+    return line.partition("#")[0].strip()
 
 
 def file_lines(options: Options, key: str) -> Iterator[tuple[str, str]]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from weir.lab.complaint import Complaint
 from weir.lab.counterparts import COUNTERPARTS, OTHER_WAYS, linux_counterpart
 from weir.lab.function import FunctionOptions, NfOptions
-from weir.lab.nf import network_functions
+from weir.lab.nf import entries, network_functions
 from weir.lab.source import KeyPath
 
 
@@ -90,5 +90,5 @@ def _beside(one: NfOptions, other: NfOptions, by: str | None, *, comes_first: bo
 
 def _by_prefix(shaper: NfOptions) -> bool:
     """Whether tenants are told apart, as those of a file are."""
-    said = str(shaper.options.get("tenants") or "").split(",")
-    return any(one.split()[:1] not in ([], ["default"]) for one in said) or not any(map(str.strip, said))
+    said = [one for one in entries(str(shaper.options.get("tenants") or "")) if one]
+    return not said or any(one.split()[0] != "default" for one in said)

@@ -152,6 +152,12 @@ class Nf(_Described):
         return next((option for option in self.options if option.name == name), None)
 
 
+def entries(text: str) -> list[str]:
+    """Of a list in an option or a file, as weir-dp's entries.c parts it: at commas and lines, without the
+    remarks, each of which ends with its line; empty ones too."""
+    return [entry.strip() for line in text.split("\n") for entry in line.partition("#")[0].split(",")]
+
+
 @functools.cache
 def network_functions() -> dict[str, Nf]:
     """All registered network functions by name."""

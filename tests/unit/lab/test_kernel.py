@@ -76,6 +76,13 @@ def test_commands_run_where_the_lab_file_lies(tmp_path: Path) -> None:
             "tenants: default",
         ),
         (
+            r'chain: [{nf: shaper, options: {tenants: "default rate_bps=9\n10.0.0.0/8 rate_bps=9"}},'
+            f" {NAT}]",
+            "functions.default.chain[0].nf",
+            "stands beside nat, and Linux shapes packets as they leave",
+            "tenants: default",
+        ),
+        (
             f"chain: [{NAT}, {{nf: shaper, options: {{tenants_file: {__file__}}}}}]",
             "functions.default.chain[1].nf",
             "stands beside nat, and Linux shapes packets as they leave",
@@ -173,8 +180,16 @@ def test_rules_are_asked_about_the_addresses_that_linux_has_when_it_filters() ->
     load(function(f"chain: [{LB}, {{nf: firewall}}, {NAT}]"))
 
 
-def test_who_is_no_tenant_is_shaped_beside_nat_as_well() -> None:
-    load(function(f"chain: [{{nf: shaper, options: {{tenants: 'default rate_bps=9000'}}}}, {NAT}]"))
+@pytest.mark.parametrize(
+    "tenants",
+    [
+        "default rate_bps=9000",
+        "default rate_bps=9000 # office, home",
+        r"# all, 10.0.0.0/8\ndefault rate_bps=9000",
+    ],
+)
+def test_who_is_no_tenant_is_shaped_beside_nat_as_well(tenants: str) -> None:
+    load(function(f'chain: [{{nf: shaper, options: {{tenants: "{tenants}"}}}}, {NAT}]'))
 
 
 def test_a_faulty_vm_hides_nothing_that_means_nothing_to_linux() -> None:
