@@ -67,6 +67,8 @@ class Site:
     def __init__(self, deployment: str, directory: Path, journal: Journal) -> None:
         self.deployment = deployment
         self.directory = directory
+        self.under_load = False
+        """Counters are read while packets are on their way."""
         self._journal = journal
         self._step = ""
         self._routes: dict[str, IPRoute] = {}

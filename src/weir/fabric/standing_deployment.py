@@ -107,15 +107,22 @@ class StandingDeployment:
             if isinstance(handler, Settling):
                 handler.settle(entry.step.params, entry.facts, self._counting)
 
-    def counters(self, delivered: Mapping[str, int], sent: Mapping[str, int] | None = None) -> list[Counter]:
+    def counters(
+        self,
+        delivered: Mapping[str, int],
+        sent: Mapping[str, int] | None = None,
+        *,
+        under_load: bool = False,
+    ) -> list[Counter]:
         """What switch and kernel counted. `delivered`: packets that weir-dp took from each of its ports;
-        `sent`: those that it gave to each.
+        `sent`: those that it gave to each; `under_load`: more are on their way.
 
         Ctrl-C waits for its end: pyroute2 has handlers for errors of every kind, which would swallow it.
         """
         assert self.topology is not None
         self.require_alive()
         site = self._counting
+        site.under_load = under_load
         with stop_signals.held():
             counters = kernel_counters(self.topology, site, delivered)
             for way, ports in (("rx", delivered), ("tx", sent or {})):

@@ -80,9 +80,12 @@ class RunningChain:
         """What tells of disturbances in its trials. `state`: of the run; None: a new one."""
         return Watched(self.cores, state or MachineState(), self.interfaces)
 
-    def counters(self) -> Sequence[Counter]:
-        """What switch, kernel and parts on other hosts count now."""
-        return self.elsewhere.counters(lambda: counted_outside(self.client, self.deployment))
+    def counters(self, *, under_load: bool = False) -> Sequence[Counter]:
+        """What switch, kernel and parts on other hosts count now; `under_load`: while packets are on their
+        way."""
+        return self.elsewhere.counters(
+            lambda: counted_outside(self.client, self.deployment, under_load=under_load)
+        )
 
     def traffic(self, frame: str) -> Traffic:
         """The lab's, with frames of that size, or of its captures, which weir-dp reads.
@@ -290,11 +293,15 @@ def _learned(client: DataPlaneClient, made: Plan, measure: Measure) -> Learned |
     return None
 
 
-def counted_outside(client: DataPlaneClient, deployment: fabric.Deployment) -> Sequence[fabric.Counter]:
+def counted_outside(
+    client: DataPlaneClient, deployment: fabric.Deployment, *, under_load: bool = False
+) -> Sequence[fabric.Counter]:
     """What switch and kernel count now, and what functions outside weir-dp lost."""
     ports = client.ledger().ports
     return deployment.counters(
-        {port.name: port.rx_packets for port in ports}, {port.name: port.tx_packets for port in ports}
+        {port.name: port.rx_packets for port in ports},
+        {port.name: port.tx_packets for port in ports},
+        under_load=under_load,
     )
 
 

@@ -75,7 +75,7 @@ def socket_counters(
 def _told(site: Site, node: Node, lost_packets: int) -> Iterator[Counter]:
     """What a program says that it has lost, of what was lost."""
     losses = site.kept(f"losses:{node.name}", Losses)
-    for one in losses.of(_said(site, node, lost_packets), lost_packets):
+    for one in losses.of(_said(site, node, lost_packets), lost_packets, under_load=site.under_load):
         yield Counter(f"{node.name}{one.where}", one.reason, "drop", one.packets)
 
 

@@ -30,24 +30,36 @@ class Losses:
     drivers of DPDK count a packet that waits as often as it does."""
 
     def __init__(self) -> None:
-        self._lost_packets = 0
         self._said: dict[tuple[str, str], int] = {}
-        self._told: dict[tuple[str, str], int] = {}
+        self._said_without_load: dict[tuple[str, str], int] = {}
+        self._too_much: dict[tuple[str, str], int] = {}
+        self._unexplained_packets = 0
 
     def close(self) -> None:
         """Nothing is open."""
 
-    def of(self, said: Sequence[Lost], lost_packets: int) -> Iterator[Lost]:
-        """`lost_packets`: so many were lost in all, since it was started."""
+    def of(self, said: Sequence[Lost], lost_packets: int, *, under_load: bool = False) -> Iterator[Lost]:
+        """`lost_packets`: so many were lost in all, since it was started; `under_load`: or are on their
+        way. What it says later explains nothing that was lost before a reading without load."""
         packets: dict[tuple[str, str], int] = {}
         for one in said:
             key = (one.where, one.reason)
             packets[key] = packets.get(key, 0) + one.packets
-        more, left = lost_packets - self._lost_packets, lost_packets
-        for key, now in packets.items():
-            new = max(0, min(now - self._said.get(key, 0), more))
-            told = max(0, min(self._told.get(key, 0) + new, left))
-            more, left = more - new, left - told
-            self._told[key] = told
-            yield Lost(*key, told)
-        self._lost_packets, self._said = lost_packets, packets
+        for known in (self._said, self._said_without_load):
+            self._cut(packets, lost_packets - self._unexplained_packets, known)
+        self._cut(packets, lost_packets, {})
+        self._said = packets
+        told = {key: max(0, now - self._too_much.get(key, 0)) for key, now in packets.items()}
+        if not under_load:
+            self._said_without_load = packets
+            self._unexplained_packets = lost_packets - sum(told.values())
+        yield from (Lost(*key, now) for key, now in told.items())
+
+    def _cut(self, packets: dict[tuple[str, str], int], most: int, known: dict[tuple[str, str], int]) -> None:
+        """What is told beyond `most` is too much, of what is new since `known`."""
+        excess = sum(packets.values()) - sum(self._too_much.values()) - most
+        for key in reversed(packets):
+            before = self._too_much.get(key, 0)
+            cut = max(0, min(excess, packets[key] - max(before, known.get(key, 0))))
+            self._too_much[key] = before + cut
+            excess -= cut

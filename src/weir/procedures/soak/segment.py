@@ -229,7 +229,7 @@ class _Looks:
             traffic=traffic,
             latency={stream: buckets(client.delays(stream).buckets) for stream in ids},
             ipdv={stream: buckets(client.delays(stream, "ipdv").buckets) for stream in ids},
-            counts=counted(ledger, self._on.counters()),
+            counts=counted(ledger, self._on.counters(under_load=True)),
             kinds={area.name: area.kind for area in ledger.areas},
             processes=self._processes(),
             pools=pools_of(ledger),
