@@ -95,6 +95,8 @@ def _rules(options: Options) -> Iterator[str]:
             known = _APPLICATIONS.get(name.lower().rpartition(".")[2])
             if known is None:
                 raise line.refused(f"Suricata knows no {name}", "one of " + ", ".join(sorted(_APPLICATIONS)))
+            if not given("dpi", options, "applications"):
+                continue  # Suricata knows none then, and ends; in Weir's dpi the rule matches nothing
             yield _rule(action, "ip", "any any -> any any", number, f"app-layer-protocol:{known};")
         elif what.startswith("flow ") and len(text.split()) in _FLOW_WORDS:
             yield _flow(number, action, match(where, text, what.split()[1:]))

@@ -120,6 +120,14 @@ def test_suricata_has_flows_both_ways_and_applications_by_its_own_names(tmp_path
     ]
 
 
+def test_a_rule_of_an_application_matches_nothing_where_suricata_looks_for_none(tmp_path: Path) -> None:
+    found = suricata(tmp_path, "500 drop application TLS\n3 label /x/\n", applications=False)
+    assert not any("app-layer-protocol" in one for one in found)
+    assert 'content:"x"' in found[0]
+    with pytest.raises(CatalogueError, match="Suricata knows no BitTorrent"):
+        suricata(tmp_path, "500 drop application BitTorrent\n", applications=False)
+
+
 @pytest.mark.parametrize(
     ("rule", "said"),
     [
