@@ -79,6 +79,15 @@ def test_one_that_answers_garbage_is_named(garbage: bytes, answers: dict[str, An
             telemetry.lost()
 
 
+PORT = {
+    "name": "eth",
+    "mac": "02:00:00:00:00:11",
+    "address": "169.254.1.2/30",
+    "gateway": "169.254.1.1",
+    "address6": "fd57::2/64",
+    "gateway6": "fd57::1",
+    "gateway_mac": "02:00:00:00:00:01",
+}
 VALUES = {"left.vdev": "net_virtio_user0,path=/a", "right.vdev": "net_virtio_user1,path=/b"}
 
 
@@ -99,6 +108,28 @@ def test_the_environment_has_cores_memory_and_ports(monkeypatch: pytest.MonkeyPa
         *("-m", "512", "--socket-limit=512"),
     ]
     assert dpdk.memory_words(params | {"huge": False})[0] == "--no-huge"
+
+
+@pytest.mark.parametrize(("on_each_node_mb", "said"), [(48, ""), (47, " page-size 4k")])
+def test_vpp_has_hugepages_where_each_node_has_enough(
+    on_each_node_mb: int, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hugepages, "free_mb", lambda: 1000)
+    monkeypatch.setattr(hugepages, "free_on_each_node_mb", lambda: on_each_node_mb)
+    values = [f"{side}.{key}={value}" for side in ("left", "right") for key, value in PORT.items()]
+    params = {
+        "function": "vpp1",
+        "counterpart": "vpp",
+        "does": '{"nf": "l3fwd", "options": {}}',
+        "values": values,
+        "left_prefixes": [],
+        "sockets": ["", ""],
+        "memory_mb": 48,
+        "later_memory_mb": 100,
+        "huge": True,
+    }
+    startup = dpdk.started_as(params, [2, 3]).files["startup"]
+    assert f"buffers {{ buffers-per-numa 16384{said} }}" in startup
 
 
 def test_it_stands_where_the_command_says() -> None:

@@ -75,6 +75,30 @@ def done(site: Notes, step: Step = STEP) -> dict[str, Any]:
     return {key: value for key, value in (site.facts | facts).items() if not key.startswith("needed in ")}
 
 
+@pytest.mark.parametrize(
+    ("default_kb", "free", "least_mb"),
+    [
+        (2048, {0: 100, 1: 24}, 48),
+        (2048, {0: 100, 1: 0}, 0),
+        (1_048_576, {0: 100, 1: 100}, 0),
+        (2048, {}, 80),
+    ],
+)
+def test_what_is_free_for_who_has_pages_on_each_node_is_what_the_poorest_has_of_the_default_size(
+    default_kb: int, free: dict[int, int], least_mb: int, pages: Pages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages.set(total=200, free=40)
+    (pages.directory / "resv_hugepages").write_text("0\n")
+    (pages.directory / "meminfo").write_text(f"HugePages_Surp:        0\nHugepagesize:    {default_kb} kB\n")
+    monkeypatch.setattr(hugepages, "MEMINFO", pages.directory / "meminfo")
+    for node, number in (free | {2: 0} if free else {}).items():  # node 2 has no memory
+        pool = hugepages.NODES / f"node{node}/hugepages" / hugepages.DIRECTORY.name
+        pool.mkdir(parents=True)
+        (pool / "free_hugepages").write_text(f"{number}\n")
+        (hugepages.NODES / "has_memory").write_text("0-1\n")
+    assert hugepages.free_on_each_node_mb() == least_mb
+
+
 def test_enough_free_pages_are_left_alone(pages: Pages) -> None:
     pages.set(total=NEEDED + 7, free=NEEDED)
     assert done(Notes()) == {}

@@ -246,7 +246,8 @@ def _launch(place: Place, commands: Sequence[str], plugins: Sequence[str]) -> La
     cores = [str(one) for one in place.cores]
     cpu = f"main-core {cores[0]}" if cores else ""
     cpu += f" corelist-workers {','.join(cores[1:])}" if cores[1:] else ""
-    # Of hugepages that are lacking it adds to the host's number, and leaves them there.
+    # Of hugepages that are lacking it adds to the host's number, and leaves them there. A page-size that is
+    # neither the default one nor 4k it refuses.
     pages = "" if place.hugepages else " page-size 4k"
     startup = _STARTUP.format(
         runtime=RUNTIME,

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from weir.base.cores import parse_cpus
 from weir.base.error import FabricError
 from weir.fabric.host.cpus import nodes
 from weir.fabric.host.tree import Tree
@@ -22,6 +23,7 @@ from weir.fabric.site import Facts, Site, generation, newest
 from weir.plan import Step
 
 DIRECTORY = Path("/sys/kernel/mm/hugepages/hugepages-2048kB")
+MEMINFO = Path("/proc/meminfo")
 NODES = Path("/sys/devices/system/node")
 PAGE_MB = 2
 MARGIN_MB = 64  # DPDK's own structures besides packet buffers
@@ -69,6 +71,21 @@ def free_mb() -> int:
     except (OSError, ValueError):
         return 0
     return PAGE_MB * max(0, free - reserved)
+
+
+def free_on_each_node_mb() -> int:
+    """So much at least is free on every NUMA node with memory, for a program that has pages of the default
+    size on each; 0 where the default is another one."""
+    try:
+        if f"Hugepagesize: {PAGE_MB << 10} kB" not in " ".join(MEMINFO.read_text().split()):
+            return 0
+        if not (NODES / "has_memory").exists():
+            return free_mb()
+        homes = parse_cpus((NODES / "has_memory").read_text().strip())
+        pools = [NODES / f"node{node}/hugepages" / DIRECTORY.name for node in homes]
+        return PAGE_MB * min(_number(pool, "free_hugepages") for pool in pools)
+    except (OSError, ValueError):
+        return 0
 
 
 def node_of(cpu: int) -> int:

@@ -87,7 +87,8 @@ class ProgramCounterpart:
     dpdk: bool = True
     """Whether it is told its ports and memory as DPDK's environment has them."""
     hugepages_mb: int = 0
-    """That it takes without being told to, if it is not; it leaves those behind that were not there."""
+    """That it takes without being told to, on each NUMA node and of the default size; it leaves those behind
+    that were not there."""
 
 
 def _example(name: str) -> str:

@@ -86,7 +86,8 @@ def started_as(params: Mapping[str, Any], cores: Sequence[int]) -> Launch:
     from."""
     does = json.loads(params["does"])
     ends = Ends(dict(str(one).split("=", 1) for one in params["values"]), tuple(params["left_prefixes"]))
-    place = Place(ends, tuple(cores), any(params["sockets"]), _enough_hugepages(params))
+    huge = _enough_hugepages(params) and hugepages.free_on_each_node_mb() >= int(params["memory_mb"])
+    place = Place(ends, tuple(cores), any(params["sockets"]), huge)
     try:
         return launch(params["counterpart"], does["nf"], does["options"], place)
     except CatalogueError as error:
