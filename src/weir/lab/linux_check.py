@@ -67,7 +67,7 @@ def _beside(one: NfOptions, other: NfOptions, by: str | None, *, comes_first: bo
     """What is wrong with one of them, and what was expected."""
     nf, beyond = one.nf, other.nf
     own, theirs = linux_counterpart(nf, by), linux_counterpart(beyond, by)
-    if own is None or theirs is None:
+    if own is None or theirs is None or nf == beyond:
         return None
     if not theirs.forwards and (own.filters or own.rewrites):
         message = (

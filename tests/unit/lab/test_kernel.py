@@ -176,6 +176,12 @@ def test_an_impossible_one_is_refused_where_it_is(text: str, key: str, message: 
     assert expected in (found.expected or "")
 
 
+def test_two_of_one_that_linux_has_once_are_one_mistake() -> None:
+    found = problems(function(f"chain: [{LB}, {LB}], kernel: {{counterpart: ipvs}}"))
+    assert [one.key for one in found] == ["functions.default.chain[1].nf"]
+    assert "is there already" in found[0].message
+
+
 def test_rules_are_asked_about_the_addresses_that_linux_has_when_it_filters() -> None:
     load(function(f"chain: [{LB}, {{nf: firewall}}, {NAT}]"))
 
