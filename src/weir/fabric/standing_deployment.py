@@ -108,11 +108,7 @@ class StandingDeployment:
                 handler.settle(entry.step.params, entry.facts, self._counting)
 
     def counters(
-        self,
-        delivered: Mapping[str, int],
-        sent: Mapping[str, int] | None = None,
-        *,
-        under_load: bool = False,
+        self, delivered: Mapping[str, int], sent: Mapping[str, int] | None = None, *, under_load: bool = False
     ) -> list[Counter]:
         """What switch and kernel counted. `delivered`: packets that weir-dp took from each of its ports;
         `sent`: those that it gave to each; `under_load`: more are on their way.
