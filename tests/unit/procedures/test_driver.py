@@ -10,9 +10,13 @@ from typing import Any, Self
 import pytest
 
 from weir import fabric
+from weir.fabric import standing_deployment
+from weir.fabric.counters import Counter
+from weir.fabric.standing_deployment import StandingDeployment
 from weir.lab import Lab, load_lab
 from weir.procedures import driver
-from weir.procedures.driver import planned, refusal, running
+from weir.procedures.driver import RunningChain, planned, refusal, running
+from weir.procedures.elsewhere import NOTHING
 from weir.protocol import DataPlaneError
 from weir.results.result import Setup
 
@@ -145,3 +149,22 @@ def test_a_machine_that_cannot_deploy_it_says_what_is_missing(
     missing = fabric.Refusal("no such switch", "install it")
     monkeypatch.setattr(fabric, "check", lambda *_args, **_options: missing)
     assert refusal(lab, "ovs", lab.chains()[0]) is missing
+
+
+@pytest.mark.parametrize("under_load", [True, False])
+def test_a_function_that_is_asked_what_it_lost_knows_whether_packets_are_on_their_way(
+    *, under_load: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Function:
+        def counters(self, _topology: object, site: Any, _outside: object) -> list[Counter]:
+            return [Counter("f1/program", "asked_under_load", "drop", int(site.under_load))]
+
+    monkeypatch.setattr(standing_deployment, "kernel_counters", lambda *_: [])
+    monkeypatch.setattr(StandingDeployment, "require_alive", lambda _: None)
+    monkeypatch.setattr(StandingDeployment, "_openvswitch", lambda _: False)
+    deployment = StandingDeployment.__new__(StandingDeployment)
+    vars(deployment).update(topology=object(), _counting=SimpleNamespace(), _counters=[Function()])
+    client = SimpleNamespace(ledger=lambda: SimpleNamespace(ports=()))
+    chain: Any = SimpleNamespace(client=client, deployment=deployment, elsewhere=NOTHING)
+    (told,) = RunningChain.counters(chain, under_load=under_load)
+    assert told.value == under_load
