@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -87,13 +88,30 @@ def looks(replay: Replay, path: str) -> int:
     )
 
 
+@dataclass
+class Late(Fault):
+    """One that comes after so many seconds, for which nobody waits: what was written before it gets older."""
+
+    after_s: float = 0.0
+    written: Path = Path()
+
+    def meets(self, method: str, path: str) -> bool:
+        """As any other."""
+        met = super().meets(method, path)
+        for one in self.written.glob("*.journal") if met else ():
+            then_s = one.stat().st_mtime - self.after_s
+            os.utime(one, (then_s, then_s))
+        return met
+
+
 @pytest.mark.long
-def test_a_server_that_is_made_after_a_gateway_has_given_up_is_removed(
-    played: Playing, journals: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("after_s", [0.0, 59.9])
+def test_a_server_that_is_made_after_a_gateway_has_given_up_is_removed_whenever_that_was(
+    after_s: float, played: Playing, journals: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     listed = "/compute/v2.1/servers/detail"
     not_yet = Fault("GET", listed, change=lambda _: {"servers": []}, times=5)
-    faults = [Fault("POST", SERVERS, status=504), not_yet]
+    faults = [Late("POST", SERVERS, status=504, after_s=after_s, written=journals), not_yet]
     with played("healthcheck", case="singlevm1", faults=faults) as cloud:
         for limit in ("UNSURE_S", "LIMIT_S"):
             monkeypatch.setattr(removal, limit, 60.0)

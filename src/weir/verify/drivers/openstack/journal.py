@@ -3,7 +3,7 @@
 removed, and nothing else.
 
 `<state>/clouds/<id>.journal`, JSON lines: the cloud first, then what is about to be made, what it was
-given for an identifier, and what is gone. The file goes with the last of it.
+given for an identifier, that no answer came, and what is gone. The file goes with the last of it.
 """
 
 from __future__ import annotations
@@ -93,6 +93,12 @@ class Journal:
         """What the cloud called it."""
         self._write({"made": kind, "name": name, "id": id_})
         self._set(Made(kind, name, id_))
+
+    def unanswered(self, kind: str, name: str) -> None:
+        """The cloud was asked, and has not said by now what became of it. The file's time tells when that
+        was; on a full disk, when the cloud was asked."""
+        with suppress(FabricError):
+            self._write({"unanswered": kind, "name": name})
 
     def gone(self, one: Made) -> None:
         """It stands no more. That this cannot be written, on a full disk, keeps nothing else from being

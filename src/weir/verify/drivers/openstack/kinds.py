@@ -76,6 +76,8 @@ def make(cloud: Cloud, journal: Journal, kind: str, part: str, deadline: Deadlin
             journal.gone(Made(kind, name))
         elif error.status is not None and error.status not in _OF_GATEWAYS:
             journal.answered.add(Made(kind, name))
+        else:
+            journal.unanswered(kind, name)
         raise
     journal.known(kind, name, str(made.id))
     return made
