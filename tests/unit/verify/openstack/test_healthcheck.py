@@ -14,7 +14,8 @@ import pytest
 from weir.base.error import FabricError, WeirError
 from weir.lab.sut import SutFile
 from weir.verify.driver import CloudError
-from weir.verify.drivers.openstack import OpenStackDriver
+from weir.verify.drivers.openstack import OpenStackDriver, services
+from weir.verify.drivers.openstack.connection import Deadline
 from weir.verify.report.junit import junit
 from weir.verify.report.page import page
 
@@ -227,6 +228,16 @@ def test_services_of_other_regions_and_those_without_endpoints_are_not_asked(pla
         found = {one.name for one in cloud.driver.services(20.0)}
     assert "compute" in found
     assert not {"object-store", "dns"} & found
+
+
+def test_a_service_of_other_regions_or_without_endpoints_is_none_that_scenarios_could_ask(
+    played: Playing,
+) -> None:
+    fault = catalogue_with(entry("volumev3", "RegionTwo"), entry("orchestration"), entry("dns", "RegionOne"))
+    with played("healthcheck", faults=[fault]) as cloud:
+        found = services.kinds(cloud.driver._connected(), Deadline(20.0))
+    assert {"compute", "network", "image", "identity", "dns"} <= found
+    assert not {"block-storage", "orchestration"} & found
 
 
 def test_without_a_service_that_servers_need_in_its_region_a_cloud_fails(played: Playing) -> None:

@@ -66,9 +66,7 @@ class Scenarios:
             raise CannotRunError(self._lacks)
         missing = [one for one in _BY_NAME[wanted.name].services if one not in self._kinds]
         if missing:
-            raise CannotRunError(
-                f"the catalogue of cloud {self._cloud.name} has no service of type {missing[0]}"
-            )
+            raise CannotRunError(services.lacking(self._cloud, missing[0]))
 
     def _lacking(self, deadline: Deadline) -> str | None:
         """In words; None: nothing."""

@@ -25,32 +25,30 @@ _ASK: Mapping[str, str] = {
 """What makes it look into its database, or tells its versions, in JSON. Others are asked for "/", where some
 want a signature (Heat's for CloudFormation) or a role (Swift): any answer shows that they are there."""
 _BAD_FROM, _BROKEN_FROM = 400, 500
-_VERSIONS = 300
-"""Multiple choices: as services answer with their versions."""
 
 
 def kinds(cloud: Cloud, deadline: Deadline) -> set[str]:
-    """Types in the catalogue, by their official names. CloudError."""
+    """Types of those of this region, by their official names. CloudError."""
     from os_service_types import ServiceTypes
 
     known = ServiceTypes()
-    return {known.get_service_type(one.kind) or one.kind for one in _catalogue(cloud, deadline)}
+    return {known.get_service_type(one.kind) or one.kind for one in _here(cloud, deadline)}
+
+
+def lacking(cloud: Cloud, kind: str) -> str:
+    """In words."""
+    region = cloud.sdk.config.region_name
+    where = f"in region {region}" if region else "anywhere"
+    return f"the catalogue of cloud {cloud.name} has no service of type {kind} with an endpoint {where}"
 
 
 def answering(cloud: Cloud, deadline: Deadline) -> Sequence[Service]:
     """Each of this region, with what it said. CloudError names one that does not answer, or is not there."""
-    region = cloud.sdk.config.region_name
-    here = [
-        entry
-        for entry in _catalogue(cloud, deadline)
-        if any(region in (None, one.region) for one in entry.endpoints)
-    ]
-    found = [_service(cloud, entry, deadline) for entry in here]
+    found = [_service(cloud, entry, deadline) for entry in _here(cloud, deadline)]
     kinds = {one.name for one in found}
     missing = [kind for kind in NEEDED if kind not in kinds]
     if missing:
-        where = f"in region {region}" if region else "anywhere"
-        raise CloudError(f"the catalogue has no service of type {missing[0]} with an endpoint {where}")
+        raise CloudError(lacking(cloud, missing[0]))
     return found
 
 
@@ -76,10 +74,13 @@ class _Entry(NamedTuple):
         return cls(str(said["type"]), endpoints)
 
 
-def _catalogue(cloud: Cloud, deadline: Deadline) -> list[_Entry]:
+def _here(cloud: Cloud, deadline: Deadline) -> list[_Entry]:
+    """Those of the catalogue that have an endpoint in this region: the SDK asks no others."""
+    region = cloud.sdk.config.region_name
     with cloud.asking("read the catalogue", deadline):
         session = cloud.sdk.session
-        return [_Entry.read(one) for one in session.auth.get_access(session).service_catalog.catalog]
+        catalogue = [_Entry.read(one) for one in session.auth.get_access(session).service_catalog.catalog]
+    return [entry for entry in catalogue if any(region in (None, one.region) for one in entry.endpoints)]
 
 
 def _service(cloud: Cloud, entry: _Entry, deadline: Deadline) -> Service:
