@@ -41,15 +41,19 @@ class Thing(SimpleNamespace):
 
 @dataclass
 class MadeSdk:
-    """What there is, by kind; `refused`: kinds that do not go; `deaf`: it heeds no filter."""
+    """What there is, by kind; `refused`: kinds that do not go; `deaf`: it heeds no filter; `silent`: a
+    service that cannot even be named, since it does not say its versions."""
 
     there: dict[str, list[Any]]
     refused: set[str] = field(default_factory=set)
     deleted: list[str] = field(default_factory=list)
     current_user_id: str = "admin"
     deaf: bool = False
+    silent: str = ""
 
     def __getattr__(self, service: str) -> Any:
+        if service == self.silent:
+            raise ValueError("no supported versions")
         if service not in KINDS:
             raise AttributeError(service)
         made: dict[str, Any] = {}
@@ -116,7 +120,7 @@ class _Within(MadeSdk):
     """What a project's users see of it."""
 
     def __init__(self, whole: MadeSdk, there: dict[str, list[Any]]) -> None:
-        super().__init__(there, whole.refused, whole.deleted, deaf=whole.deaf)
+        super().__init__(there, whole.refused, whole.deleted, deaf=whole.deaf, silent=whole.silent)
         self._whole = whole
 
     def _delete(self, kind: str, id_: str) -> None:

@@ -77,6 +77,17 @@ def test_a_user_without_a_password_is_refused_each_scenario(sdk: Listing, tmp_pa
             asking.require(WANTED, Deadline(20))
 
 
+def test_of_a_service_whose_versions_the_sdk_cannot_learn_only_scenarios_that_ask_it_fail(
+    sdk: Listing, tmp_path: Path
+) -> None:
+    sdk.silent = "image"
+    asking, known = scenarios(sdk, tmp_path), {one.name: one for one in SCENARIOS}
+    networks = known["NeutronNetworks.create_and_delete_networks"]
+    assert asking._values(networks, tmp_path, Deadline(20)) == {}
+    with pytest.raises(CloudError, match=r"^look for image debian: no supported versions$"):
+        asking._values(known["NovaServers.boot_server_and_list_interfaces"], tmp_path, Deadline(20))
+
+
 def test_an_administrators_password_that_is_a_word_of_rallys_spoils_no_report(
     sdk: Listing, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -41,9 +41,10 @@ def swept(
     within_s: float = 20.0,
     *,
     deaf: bool = False,
+    silent: str = "",
 ) -> MadeSdk:
     known = {kind: there.get(kind, []) for kinds in KINDS.values() for kind in kinds}
-    sdk = MadeSdk(known, refused or set(), deaf=deaf)
+    sdk = MadeSdk(known, refused or set(), deaf=deaf, silent=silent)
     sweep(MadeApi(sdk), TAG, Deadline(within_s))  # type: ignore[arg-type]
     return sdk
 
@@ -126,6 +127,20 @@ def test_what_nova_numbers_of_one_request_is_the_scenarios_too() -> None:
         f"server #{MINE}-1",
         f"server #{MINE}-2",
     ]
+
+
+@pytest.mark.parametrize(
+    ("service", "asked"),
+    [("identity", "projects"), ("compute", "servers"), ("block_storage", "volumes"), ("network", "routers")],
+)
+def test_a_service_whose_versions_the_sdk_cannot_learn_is_the_clouds_fault(service: str, asked: str) -> None:
+    with pytest.raises(CloudError, match=rf"^look for {asked}: no supported versions$"):
+        swept({"image": [thing(MINE)]}, silent=service)
+
+
+def test_in_a_project_too_a_service_whose_versions_the_sdk_cannot_learn_is_the_clouds_fault() -> None:
+    with pytest.raises(CloudError, match=r"^look for stacks: no supported versions$"):
+        swept({"project": [thing(MINE)]}, silent="orchestration")
 
 
 def test_what_does_not_go_is_named_and_the_rest_goes() -> None:

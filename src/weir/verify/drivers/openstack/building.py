@@ -13,7 +13,7 @@ from weir.verify.driver import CannotRunError, CloudError, ServerWanted, StackWa
 
 from .connection import AnsweredError, Cloud, Deadline
 from .journal import Journal
-from .kinds import FORBIDDEN, looked_at, make
+from .kinds import FORBIDDEN, KINDS, looked_at, make
 from .stack import Server, Standing
 
 _INGRESS: tuple[dict[str, Any], ...] = (
@@ -96,7 +96,7 @@ class Building:
     def _image(self) -> str:
         options = self._options
         if options.image is not None:
-            return self._existing("image", options.image, self._cloud.sdk.image.find_image)
+            return self._existing("image", options.image, "image")
         assert options.image_file is not None
         from openstack.exceptions import raise_from_response
 
@@ -114,10 +114,10 @@ class Building:
         )
         return str(made.id)
 
-    def _existing(self, key: str, name: str, find: Callable[..., Any]) -> str:
+    def _existing(self, key: str, name: str, kind: str) -> str:
         """The id of what the file names under `openstack.<key>`."""
         with self._cloud.asking(f"look for {key} {name}", self._deadline):
-            found = find(name, ignore_missing=True)
+            found = KINDS[kind].of(self._cloud, "find")(name, ignore_missing=True)
         if found is None:
             raise CloudError(f"there is no {key} {name}", f"see `openstack.{key}` of the file")
         return str(found.id)
@@ -131,7 +131,7 @@ class Building:
     def _flavor(self) -> str:
         options = self._options
         if options.flavor is not None:
-            return self._existing("flavor", options.flavor, self._cloud.sdk.compute.find_flavor)
+            return self._existing("flavor", options.flavor, "flavor")
         assert options.new_flavor is not None
         return self._new_flavor(options.new_flavor)
 

@@ -100,7 +100,7 @@ class ChainBuilding(Building):
         return str(found.id)
 
     def _forwarding(self, image: str) -> str:
-        return self._existing("chains.image", image, self._cloud.sdk.image.find_image)
+        return self._existing("chains.image", image, "image")
 
     def _flavor_of(self, wanted: ChainWanted) -> str:
         """The file's, where it has what the technique and the number of vCPUs ask for; else one that is as

@@ -30,7 +30,7 @@ class Kind:
     """Whether it has a description, which then is its name too: a second witness that it is Weir's."""
 
     def of(self, cloud: Cloud, verb: str) -> Callable[..., Any]:
-        """The SDK's method."""
+        """The SDK's method, for a body of `asking`: it may ask the service for its versions first."""
         if (self.word, verb) == ("image", "create"):  # its method wants the data, too
             return partial(_new_image, cloud)
         method: Callable[..., Any] = getattr(getattr(cloud.sdk, self.service), f"{verb}_{self.word}")

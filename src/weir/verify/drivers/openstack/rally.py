@@ -25,7 +25,7 @@ from weir.verify.sanity.task import Filling, task
 from . import services, sweep
 from .connection import AnsweredError, Cloud, Deadline
 from .journal import Journal
-from .kinds import FORBIDDEN
+from .kinds import FORBIDDEN, KINDS
 
 POLL_S = 0.25
 """Between two of Rally's looks at what takes its time."""
@@ -162,19 +162,19 @@ class Scenarios:
     def _values(self, scenario: Scenario, place: Path, deadline: Deadline) -> Mapping[Of, Any]:
         """Those that it asks for. CloudError where the cloud has no such thing."""
         asked = _words(scenario.arguments)
-        options, sdk = self._options, self._cloud.sdk
+        options = self._options
         found: dict[Of, Any] = {}
-        for word, what, name, find in (
-            (Of.IMAGE, "image", options.image, sdk.image.find_image),
-            (Of.FLAVOR, "flavor", options.flavor, sdk.compute.find_flavor),
-            (Of.EXTERNAL_NETWORK, "network", options.external_network, sdk.network.find_network),
+        for word, what, name in (
+            (Of.IMAGE, "image", options.image),
+            (Of.FLAVOR, "flavor", options.flavor),
+            (Of.EXTERNAL_NETWORK, "network", options.external_network),
         ):
             if word not in asked:
                 continue
             if name is None:
                 raise CannotRunError(f"it needs openstack.{what} of the file: one that is there")
             with self._cloud.asking(f"look for {what} {name}", deadline):
-                one = find(name, ignore_missing=True)
+                one = KINDS[what].of(self._cloud, "find")(name, ignore_missing=True)
             if one is None:
                 raise CloudError(f"there is no {what} {name}")
             found[word] = str(one.name) if word is Of.EXTERNAL_NETWORK else str(one.id)

@@ -73,22 +73,22 @@ class _Sweeping:
 
     def all(self) -> Iterator[Found]:
         """Looked for now, kind by kind. CloudError."""
-        sdk = self._cloud.sdk
-        projects = self._mine("projects", sdk.identity.projects)
+        cloud = self._cloud
+        projects = self._mine("projects", _listing(cloud, "identity", "project"))
         for project in projects:
             yield from self._in(project)
         yield from self._by_name()
-        for user in self._mine("users", sdk.identity.users):
+        for user in self._mine("users", _listing(cloud, "identity", "user")):
             if "compute" in self._kinds:
-                keys = self._listed("key pairs", partial(sdk.compute.keypairs, user_id=user.id))
+                keys = self._listed("key pairs", _listing(cloud, "compute", "keypair", user_id=user.id))
                 for key in keys:
                     yield (
                         f"key pair {key.name}",
-                        partial(sdk.compute.delete_keypair, key.name, user_id=user.id),
+                        _removal(cloud, "compute", "keypair", key.name, user_id=user.id),
                     )
-            yield f"user {user.name}", partial(sdk.identity.delete_user, user.id)
+            yield f"user {user.name}", _removal(cloud, "identity", "user", user.id)
         for project in projects:
-            yield f"project {project.name}", partial(sdk.identity.delete_project, project.id)
+            yield f"project {project.name}", _removal(cloud, "identity", "project", project.id)
 
     def _listed(self, what: str, ask: Callable[[], Iterable[Any]]) -> list[Any]:
         with self._cloud.asking(f"look for {what}", self._deadline):
@@ -99,36 +99,31 @@ class _Sweeping:
 
     def _in(self, project: Any) -> Iterator[Found]:
         """As a user who was given a role in it: some services show a project's things to its users alone."""
-        sdk = self._cloud.sdk
         with self._cloud.asking("enter a scenario's project", self._deadline):
+            sdk = self._cloud.sdk
             role = sdk.identity.find_role(_ROLE, ignore_missing=False)
             sdk.identity.assign_project_role_to_user(project.id, sdk.current_user_id, role.id)
         inside, id_ = self._cloud.in_project(project), str(project.id)
-        there = inside.sdk
         if "orchestration" in self._kinds:
-            yield from self._each("stack", there.orchestration.stacks, there.orchestration.delete_stack)
+            yield from self._each(inside, "orchestration", "stack")
         if "compute" in self._kinds:
-            yield from self._each("server", there.compute.servers, there.compute.delete_server)
-            yield from self._each(
-                "server group", there.compute.server_groups, there.compute.delete_server_group, slow=False
-            )
+            yield from self._each(inside, "compute", "server")
+            yield from self._each(inside, "compute", "server_group", slow=False)
         if "block-storage" in self._kinds:
-            yield from self._each(
-                "snapshot", there.block_storage.snapshots, there.block_storage.delete_snapshot
-            )
-            yield from self._each("volume", there.block_storage.volumes, there.block_storage.delete_volume)
+            yield from self._each(inside, "block_storage", "snapshot")
+            yield from self._each(inside, "block_storage", "volume")
         if "network" in self._kinds:
             yield from self._networks(inside, id_)
         if "image" in self._kinds:
-            for one in self._of(id_, "images", partial(there.image.images, owner=id_), key="owner"):
-                yield f"image {one.name or one.id}", partial(there.image.delete_image, one.id)
+            images = _listing(inside, "image", "image", owner=id_)
+            for one in self._of(id_, "images", images, key="owner"):
+                yield f"image {one.name or one.id}", _removal(inside, "image", "image", one.id)
 
-    def _each(
-        self, what: str, ask: Callable[[], Iterable[Any]], remove: Callable[..., Any], *, slow: bool = True
-    ) -> Iterator[Found]:
-        for one in self._listed(f"{what}s", ask):
+    def _each(self, inside: Cloud, service: str, kind: str, *, slow: bool = True) -> Iterator[Found]:
+        what = kind.replace("_", " ")
+        for one in self._listed(f"{what}s", _listing(inside, service, kind)):
             self.slow = self.slow or slow
-            yield f"{what} {one.name or one.id}", partial(remove, one.id)
+            yield f"{what} {one.name or one.id}", _removal(inside, service, kind, one.id)
 
     def _of(
         self, project: str, what: str, ask: Callable[[], Iterable[Any]], *, key: str = "project_id"
@@ -137,60 +132,49 @@ class _Sweeping:
         return [one for one in self._listed(what, ask) if getattr(one, key) == project]
 
     def _networks(self, inside: Cloud, project: str) -> Iterator[Found]:
-        network = inside.sdk.network
-        for one in self._of(project, "floating addresses", partial(network.ips, project_id=project)):
-            yield f"floating address {one.floating_ip_address}", partial(network.delete_ip, one.id)
-        for router in self._of(project, "routers", partial(network.routers, project_id=project)):
+        def those(what: str, kind: str) -> list[Any]:
+            return self._of(project, what, _listing(inside, "network", kind, project_id=project))
+
+        def removal(kind: str, one: Any) -> Callable[[], Any]:
+            return _removal(inside, "network", kind, one.id)
+
+        for one in those("floating addresses", "ip"):
+            yield f"floating address {one.floating_ip_address}", removal("ip", one)
+        for router in those("routers", "router"):
             for port in interfaces(inside, router.id, self._deadline):
-                leave = partial(network.remove_interface_from_router, router.id, port_id=port.id)
+                leave = _asked(inside, "network", "remove_interface_from_router", router.id, port_id=port.id)
                 yield f"an interface of router {router.name}", leave
-            yield f"router {router.name}", partial(network.delete_router, router.id)
-        for port in self._of(project, "ports", partial(network.ports, project_id=project)):
+            yield f"router {router.name}", removal("router", router)
+        for port in those("ports", "port"):
             if not str(port.device_owner or "").startswith("network:"):
-                yield f"port {port.name or port.id}", partial(network.delete_port, port.id)
-        for kind, remove in (
-            ("networks", network.delete_network),
-            ("security_groups", network.delete_security_group),
-        ):
-            ask = partial(getattr(network, kind), project_id=project)
-            for one in self._of(project, kind.replace("_", " "), ask):
-                yield f"{kind[:-1].replace('_', ' ')} {one.name}", partial(remove, one.id)
+                yield f"port {port.name or port.id}", removal("port", port)
+        for kind in ("network", "security_group"):
+            what = kind.replace("_", " ")
+            for one in those(f"{what}s", kind):
+                yield f"{what} {one.name}", removal(kind, one)
 
     def _by_name(self) -> Iterator[Found]:
         """What is in no project of the scenario's: an administrator made it, or its project is gone."""
-        sdk = self._cloud.sdk
-        todo: list[tuple[str, str, str, Callable[[], Iterable[Any]], Callable[..., Any]]] = [
-            ("identity", "role", "roles", sdk.identity.roles, sdk.identity.delete_role),
-            ("identity", "service", "services", sdk.identity.services, sdk.identity.delete_service),
-        ]
-        if "compute" in self._kinds:
-            servers = partial(sdk.compute.servers, details=False, all_projects=True)
-            groups = partial(sdk.compute.server_groups, all_projects=True)
-            todo += [
-                ("compute", "server", "servers", servers, sdk.compute.delete_server),
-                ("compute", "server group", "server groups", groups, sdk.compute.delete_server_group),
-            ]
-        if "block-storage" in self._kinds:
-            volume = sdk.block_storage
-            todo += [
-                ("block-storage", "volume", "volumes",
-                 partial(volume.volumes, details=False, all_projects=True), volume.delete_volume),
-                ("block-storage", "volume type", "volume types", volume.types, volume.delete_type),
-                ("block-storage", "service level", "service levels", self._qos, self._delete_qos),
-            ]  # fmt: skip
-        if "network" in self._kinds:
-            network = sdk.network
-            todo += [
-                ("network", "router", "routers", network.routers, network.delete_router),
-                ("network", "network", "networks", network.networks, network.delete_network),
-                ("network", "security group", "security groups", network.security_groups,
-                 network.delete_security_group),
-            ]  # fmt: skip
-        if "image" in self._kinds:
-            todo.append(("image", "image", "images", sdk.image.images, sdk.image.delete_image))
-        for _service, what, plural, ask, remove in todo:
-            for one in self._mine(plural, ask):
-                yield f"{what} {one.name}", partial(remove, one.id)
+        wanted: list[tuple[str, str, str, dict[str, Any]]] = [
+            ("identity", "role", "role", {}), ("identity", "service", "service", {}),
+            ("compute", "server", "server", {"details": False, "all_projects": True}),
+            ("compute", "server_group", "server group", {"all_projects": True}),
+            ("block-storage", "volume", "volume", {"details": False, "all_projects": True}),
+            ("block-storage", "type", "volume type", {}),
+            ("block-storage", "qos", "service level", {}),
+            ("network", "router", "router", {}), ("network", "network", "network", {}),
+            ("network", "security_group", "security group", {}), ("image", "image", "image", {}),
+        ]  # fmt: skip
+        for type_, kind, what, how in wanted:
+            if type_ not in self._kinds:
+                continue
+            if kind == "qos":
+                for one in self._mine(f"{what}s", self._qos):
+                    yield f"{what} {one.name}", partial(self._delete_qos, one.id)
+                continue
+            service = type_.replace("-", "_")
+            for one in self._mine(f"{what}s", _listing(self._cloud, service, kind, **how)):
+                yield f"{what} {one.name}", _removal(self._cloud, service, kind, one.id)
 
     def _qos(self) -> Iterable[Any]:
         from types import SimpleNamespace
@@ -202,3 +186,16 @@ class _Sweeping:
         from openstack.exceptions import raise_from_response
 
         raise_from_response(self._cloud.sdk.block_storage.delete(f"/qos-specs/{id_}"))
+
+
+def _asked(cloud: Cloud, service: str, method: str, *words: Any, **how: Any) -> Callable[[], Any]:
+    """Named when it is called, in a body of `asking`: for that the SDK may ask a service for its versions."""
+    return lambda: getattr(getattr(cloud.sdk, service), method)(*words, **how)
+
+
+def _listing(cloud: Cloud, service: str, kind: str, **how: Any) -> Callable[[], Iterable[Any]]:
+    return _asked(cloud, service, f"{kind}s", **how)
+
+
+def _removal(cloud: Cloud, service: str, kind: str, id_: str, **how: Any) -> Callable[[], Any]:
+    return _asked(cloud, service, f"delete_{kind}", id_, **how)
