@@ -117,7 +117,7 @@ FAULTS = {
         "gave server vm no floating address$",
     ),
     "a service does not tell its versions": (
-        Fault("GET", "/image$", status=503), "^look for image weir-tiny: .*does not have any supported versions",
+        Fault("GET", "/image$", status=503), "^look for image weir-tiny: .*not have any supported versions",
     ),
     "the versions of a service have no end": (
         Fault("GET", "/image$", slow=True), "^look for image weir-tiny: its answer has not ended within",
