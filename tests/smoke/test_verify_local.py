@@ -22,7 +22,7 @@ from weir.fabric import clean_leftovers, markers, namespace
 from weir.fabric.cloud.system.tree import lacking
 from weir.lab.sut import SutFile
 from weir.results.verification import Verification
-from weir.verify.driver import CloudError, StackWanted
+from weir.verify.driver import CleanUp, CloudError, StackWanted
 from weir.verify.drivers.local import LocalDriver
 
 from .clouds import NEEDS_CLOUDS
@@ -247,4 +247,4 @@ def test_a_cloud_that_does_not_stand_in_time_is_no_further_built_and_taken_down(
         driver.stack(StackWanted(), 0.1),
     ):
         pytest.fail("it stands")
-    assert told.value.clean_up_s > 0
+    assert CleanUp.of(told.value).seconds > 0

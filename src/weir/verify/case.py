@@ -22,6 +22,7 @@ from weir.verify.driver import (
     Chain,
     ChainsDriver,
     ChainWanted,
+    CleanUp,
     CloudError,
     Driver,
     Hosts,
@@ -33,7 +34,6 @@ from weir.verify.driver import (
     ScenarioWanted,
     Stack,
     StackWanted,
-    StoppedError,
 )
 
 _LOOK_S = 0.2
@@ -59,7 +59,8 @@ class Running:
     say: Callable[[str], None] = lambda _said: None
     """Progress, within a case."""
     clean_up_s: float = 0.0
-    not_removed: str | None = None
+    left: list[str] = field(default_factory=list)
+    """What each clean-up could not remove, and why."""
     began_s: float = field(init=False)
 
     def __post_init__(self) -> None:
@@ -154,9 +155,10 @@ class Running:
         """For the body, whose error is told once what did stand has been taken down."""
         try:
             yield
-        except (CloudError, StoppedError) as error:
-            self.clean_up_s += error.clean_up_s
-            self.not_removed = error.not_removed or self.not_removed
+        except BaseException as error:
+            done = CleanUp.of(error)
+            self.clean_up_s += done.seconds
+            self.left += [done.not_removed] if done.not_removed is not None else []
             raise
 
     @contextmanager
@@ -168,7 +170,7 @@ class Running:
             try:
                 held.close()
             except WeirError as error:
-                self.not_removed = str(error)
+                self.left.append(str(error))
             self.clean_up_s += self.clock() - began
 
 

@@ -19,21 +19,29 @@ from weir.results.result import Ceiling
 class CloudError(FabricError):
     """The cloud did not do what it was asked for, or not in time: the case fails, with this as its cause."""
 
-    clean_up_s = 0.0
-    """What of the time until it was told went into taking down what did stand."""
-    not_removed: str | None = None
-    """What of that stays, and why; None: nothing."""
-
-
-class StoppedError(KeyboardInterrupt):
-    """Ctrl-C while something was built, and what the clean-up took and left."""
-
-    clean_up_s = 0.0
-    not_removed: str | None = None
-
 
 class CannotRunError(CloudError):
     """The case cannot be run there, and that is no fault of the cloud's: it is skipped, for this reason."""
+
+
+@dataclass(frozen=True)
+class CleanUp:
+    """Of what did stand when building the rest failed; the error tells it, whatever it is: Ctrl-C, too."""
+
+    seconds: float = 0.0
+    """Of the time until the error was told."""
+    not_removed: str | None = None
+    """What stays, and why; None: nothing."""
+
+    def told_by(self, error: BaseException) -> None:
+        """From now on."""
+        error.__dict__["clean_up"] = self
+
+    @classmethod
+    def of(cls, error: BaseException) -> CleanUp:
+        """None was needed, if it tells none."""
+        found: CleanUp = error.__dict__.get("clean_up", cls())
+        return found
 
 
 @dataclass(frozen=True)

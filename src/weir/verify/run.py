@@ -177,7 +177,7 @@ def executed(case: Case, running: Running) -> tuple[CaseResult, bool]:
     found.operations = running.operations
     for one in found.operations:
         one.found = _plain(one.found)
-    found.not_removed = _plain(running.not_removed) if running.not_removed is not None else None
+    found.not_removed = _plain("; ".join(dict.fromkeys(running.left))) if running.left else None
     found.calls, found.capacity, found.chains = running.calls, running.capacity, running.chains
     found.scenario = running.scenario_load
     if found.not_removed is not None and found.outcome in ("passed", "skipped"):

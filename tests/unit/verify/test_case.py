@@ -5,16 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
+from weir.base.error import FabricError
 from weir.lab.performance import Performance
-from weir.verify.case import Running
-from weir.verify.driver import ChainWanted, CloudError, HostsWanted, StackWanted
+from weir.verify.case import Case, Running, Suite
+from weir.verify.driver import ChainWanted, CleanUp, CloudError, HostsWanted, StackWanted
 
-from .made import MadeCloud
+from .made import MadeCloud, verified
 
 
 @dataclass
@@ -22,13 +23,13 @@ class Failing(MadeCloud):
     """Nothing of it stands: that shows after 5 s, and what there was is gone after 20 s more."""
 
     now_s: float = 0.0
+    error: BaseException = field(default_factory=lambda: CloudError("no quota"))
 
     @contextmanager
     def _failed(self, *_wanted: object) -> Iterator[Any]:
         self.now_s += 25.0
-        error = CloudError("no quota")
-        error.clean_up_s, error.not_removed = 20.0, "network stays"
-        raise error
+        CleanUp(20.0, "network stays").told_by(self.error)
+        raise self.error
         yield
 
     stack = chain = hosts = _failed  # type: ignore[assignment]
@@ -50,4 +51,24 @@ def test_clean_up_is_neither_in_the_time_of_what_failed_nor_in_its_cases(kind: s
     with pytest.raises(CloudError, match="no quota"), building(run, kind):
         pass
     assert [(one.name, one.seconds) for one in run.operations] == [("boot it", 5.0)]
-    assert (run.took_s(), run.clean_up_s, run.not_removed) == (5.0, 20.0, "network stays")
+    assert (run.took_s(), run.clean_up_s, run.left) == (5.0, 20.0, ["network stays"])
+
+
+@pytest.mark.parametrize("error", [KeyError("ip_address"), KeyboardInterrupt(), FabricError("disk full")])
+def test_what_a_building_leaves_is_told_whatever_ended_it(error: BaseException) -> None:
+    cloud = Failing(error=error)
+    run = Running(cloud, limit_s=60.0, clock=lambda: cloud.now_s)
+    with pytest.raises(type(error)), building(run, "stack"):
+        pass
+    assert (run.took_s(), run.clean_up_s, run.left) == (5.0, 20.0, ["network stays"])
+
+
+def test_a_case_that_makes_servers_twice_names_all_that_both_leave() -> None:
+    def twice(run: Running) -> None:
+        for _ in range(2):
+            with run.stack("boot it", StackWanted()):
+                pass
+
+    suite = Suite("one", "One?", (Case("one", "a case", twice),))
+    found = verified(MadeCloud(leaves=["network 1 stays", "router 2 stays"]), suites=[suite])
+    assert found.suites[0].cases[0].not_removed == "network 1 stays; router 2 stays"

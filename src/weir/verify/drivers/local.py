@@ -34,6 +34,7 @@ from weir.plan.cloud.names import ovs_directory
 from weir.results.result import Ceiling
 from weir.verify.driver import (
     ChainWanted,
+    CleanUp,
     CloudError,
     HostsWanted,
     ServerWanted,
@@ -181,7 +182,7 @@ class LocalDriver:
             deployment = held.enter_context(deployed_cloud(cloud_steps(topology), topology, watch))
         except FabricError as error:
             failed = CloudError(error.message, error.fix)
-            failed.clean_up_s = watch.clean_up_s()
+            CleanUp(watch.clean_up_s()).told_by(failed)
             raise failed from error
         try:
             yield deployment, topology

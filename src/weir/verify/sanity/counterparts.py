@@ -5,8 +5,7 @@ the cloud builds it, and servers in it. Others need an API."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from weir.verify.case import NotSoError, Running, active
@@ -100,35 +99,21 @@ COUNTERPARTS: Mapping[str, Counterpart] = {
 
 def iterations(run: Running, counterpart: Counterpart, wanted: ScenarioWanted) -> list[Iteration]:
     """One after the other. What went wrong is the iteration's cause, as with a driver's own."""
-    found = []
-    for _ in range(wanted.iterations):
-        with _leaving_its_own(run):
-            found.append(_iteration(run, counterpart))
-    return found
-
-
-@contextmanager
-def _leaving_its_own(run: Running) -> Iterator[None]:
-    """What one iteration leaves is no fault of the next one; the case has left all of it."""
-    before, run.not_removed = run.not_removed, None
-    try:
-        yield
-    finally:
-        left = (before, run.not_removed)
-        run.not_removed = "; ".join(dict.fromkeys(one for one in left if one is not None)) or None
+    return [_iteration(run, counterpart) for _ in range(wanted.iterations)]
 
 
 def _iteration(run: Running, counterpart: Counterpart) -> Iteration:
-    first, clean_up_s, cause = len(run.operations), run.clean_up_s, None
+    first, before, clean_up_s, cause = len(run.operations), len(run.left), run.clean_up_s, None
     run.left_s()
     try:
         with run.stack(counterpart.make, counterpart.wanted) as stack, run.doing(counterpart.look) as done:
             done.found = counterpart.see(run, stack)
     except CloudError as error:
         cause = str(error)
+    left = "; ".join(run.left[before:]) or None  # what one before it left is no fault of this one
     took = [Done(one.name, one.seconds) for one in run.operations[first:]]
     if cause is not None and took:
         took[-1] = Done(took[-1].name, took[-1].seconds, failed=True)
     if cause is None and counterpart.removed:
-        took.append(Done(REMOVE, run.clean_up_s - clean_up_s, failed=run.not_removed is not None))
-    return Iteration(sum(one.seconds for one in took), cause or run.not_removed, tuple(took))
+        took.append(Done(REMOVE, run.clean_up_s - clean_up_s, failed=left is not None))
+    return Iteration(sum(one.seconds for one in took), cause or left, tuple(took))

@@ -81,6 +81,21 @@ def test_what_a_stack_leaves_whose_building_was_interrupted_is_told(
     assert case.clean_up_seconds > 1
 
 
+@pytest.mark.long
+def test_what_a_stack_leaves_whose_building_met_a_defect_is_told(
+    played: Playing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def defective(*_: object) -> None:
+        raise ZeroDivisionError
+
+    with played("healthcheck", case="singlevm1", faults=[STAYS]) as cloud:
+        monkeypatch.setattr(Building, "_await", defective)
+        case = cloud.case()
+    assert (case.outcome, case.why) == ("failed", "a defect of Weir: ZeroDivisionError:")
+    assert "router weir-c0ffee000001-own-router" in (case.not_removed or "")
+    assert case.clean_up_seconds > 1
+
+
 def looks(replay: Replay, path: str) -> int:
     """How often something was looked for by its name."""
     return sum(

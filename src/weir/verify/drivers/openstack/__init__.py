@@ -24,12 +24,12 @@ from weir.lab.sut import OpenStackCloud, SutFile
 from weir.results.result import Ceiling
 from weir.verify.driver import (
     ChainWanted,
+    CleanUp,
     CloudError,
     Iteration,
     ScenarioWanted,
     Service,
     StackWanted,
-    StoppedError,
 )
 
 from . import journal, rally, services
@@ -163,15 +163,13 @@ class OpenStackDriver:
             yield made
         except BaseException as error:
             began_s = time.monotonic()
-            failed = StoppedError(*error.args) if isinstance(error, KeyboardInterrupt) else error
-            left = None
+            failed, left = error, None
             try:
                 remove(cloud, made)
             except WeirError as stays:
                 left = str(stays)
-                failed = CloudError(f"{error}; and then: {left}") if isinstance(error, WeirError) else failed
-            if isinstance(failed, CloudError | StoppedError):
-                failed.clean_up_s, failed.not_removed = time.monotonic() - began_s, left
+                failed = CloudError(f"{error}; and then: {left}") if isinstance(error, WeirError) else error
+            CleanUp(time.monotonic() - began_s, left).told_by(failed)
             raise failed from None if failed is error else error
         else:
             remove(cloud, made)
