@@ -38,6 +38,10 @@ OUTPUT_BYTES_MAX = 1 << 20
 """Of what a program has said; of more than that the end."""
 
 
+class NotGoneError(FabricError):
+    """Something of it stays. Its context is what it was taken down for, if that was an error or Ctrl-C."""
+
+
 @dataclass(frozen=True)
 class Event:
     """Progress. `doing`: journalled, not begun. `done`: made. `recorded`: made, and journalled as made.
@@ -155,7 +159,7 @@ class Deployment(StandingDeployment):
         site.close()
         if failures:
             self._journal.unlock()  # the next destroy may be this process's, too
-            raise FabricError(
+            raise NotGoneError(
                 f"{self.id} is not all gone: {'; '.join(failures)}", "mend that and destroy again"
             )
         self._journal.remove()

@@ -17,7 +17,6 @@ from pathlib import Path
 
 from weir import fabric, plan
 from weir.base.cloud import CloudTopology
-from weir.base.error import FabricError
 from weir.fabric.cloud.check import require_cloud
 from weir.fabric.cloud.deployed import deployed_cloud
 from weir.fabric.cloud.programs import require_programs
@@ -34,7 +33,6 @@ from weir.plan.cloud.names import ovs_directory
 from weir.results.result import Ceiling
 from weir.verify.driver import (
     ChainWanted,
-    CleanUp,
     CloudError,
     HostsWanted,
     ServerWanted,
@@ -42,7 +40,7 @@ from weir.verify.driver import (
     StackWanted,
 )
 from weir.verify.drivers.local_chain import PROJECT, LocalChain, LocalChains
-from weir.verify.drivers.local_errors import cloud_errors
+from weir.verify.drivers.local_errors import building, cloud_errors
 from weir.verify.drivers.local_hosts import LocalHosts
 from weir.verify.drivers.local_stack import LocalStack
 
@@ -178,12 +176,8 @@ class LocalDriver:
         self, topology: CloudTopology, within_s: float = math.inf
     ) -> Iterator[tuple[fabric.Deployment, CloudTopology]]:
         held, watch = ExitStack(), _Within(within_s)
-        try:
+        with building(watch.clean_up_s):
             deployment = held.enter_context(deployed_cloud(cloud_steps(topology), topology, watch))
-        except FabricError as error:
-            failed = CloudError(error.message, error.fix)
-            CleanUp(watch.clean_up_s()).told_by(failed)
-            raise failed from error
         try:
             yield deployment, topology
         finally:

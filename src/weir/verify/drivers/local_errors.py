@@ -3,11 +3,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from weir.base.error import FabricError
-from weir.verify.driver import CloudError
+from weir.base.error import FabricError, WeirError
+from weir.fabric.deployment import NotGoneError
+from weir.verify.driver import CleanUp, CloudError
+
+
+@contextmanager
+def building(clean_up_s: Callable[[], float]) -> Iterator[None]:
+    """For the body, which deploys a cloud: a FabricError is a CloudError, and whatever ended it tells the
+    clean-up. Ctrl-C stays one though something of the cloud does not go."""
+    try:
+        yield
+    except BaseException as error:
+        failed, left = error, None
+        if isinstance(error, NotGoneError):
+            left, why = error.message, error.__context__
+            failed = CloudError(f"{why}; and then: {left}" if why is not None else left, error.fix)
+            if why is not None and not isinstance(why, WeirError):
+                failed = why
+        elif isinstance(error, FabricError) and not isinstance(error, CloudError):
+            failed = CloudError(error.message, error.fix)
+        CleanUp(clean_up_s(), left).told_by(failed)
+        raise failed from None if failed is error else error
 
 
 @contextmanager
