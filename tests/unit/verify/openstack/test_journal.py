@@ -4,9 +4,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from weir.verify.driver import CloudError
+from weir.verify.drivers.openstack import kinds
+from weir.verify.drivers.openstack.connection import Cloud, Deadline
 from weir.verify.drivers.openstack.journal import Journal, Made, left
 
 CLOUD = {"auth_url": "http://cloud.test", "region": "one", "project": "p"}
@@ -108,3 +112,22 @@ def test_one_that_does_not_say_which_cloud_it_is_of_stays_if_anything_else_stand
     assert again.cloud == {}
     again.let_go()
     assert list(journals.glob("*.journal")) == [journal.path]
+
+
+@pytest.mark.usefixtures("journals")
+@pytest.mark.parametrize("why", ["its time is over", "the service does not tell its versions"])
+def test_what_the_cloud_was_not_asked_for_is_not_written_down(why: str) -> None:
+    class Unnamed:
+        session = SimpleNamespace()
+
+        @property
+        def network(self) -> object:
+            raise OSError("no supported versions")
+
+    journal = Journal.begin("c0ffee", {})
+    cloud, within_s = Cloud(Unnamed(), "made", frozenset()), 0.0 if "time" in why else 20.0
+    with pytest.raises(CloudError, match=r"^make network own: (not begun|no supported versions)"):
+        kinds.make(cloud, journal, "network", "own", Deadline(within_s))
+    assert journal.made == []
+    assert len(journal.path.read_text().splitlines()) == 1
+    journal.close()

@@ -32,15 +32,15 @@ class Kind:
     def of(self, cloud: Cloud, verb: str) -> Callable[..., Any]:
         """The SDK's method, for a body of `asking`: it may ask the service for its versions first."""
         if (self.word, verb) == ("image", "create"):  # its method wants the data, too
-            return partial(_new_image, cloud)
+            return partial(_new_image, cloud.sdk.image)
         method: Callable[..., Any] = getattr(getattr(cloud.sdk, self.service), f"{verb}_{self.word}")
         return method
 
 
-def _new_image(cloud: Cloud, **attributes: Any) -> Any:
+def _new_image(service: Any, **attributes: Any) -> Any:
     from openstack.image.v2.image import Image
 
-    return Image.new(**attributes).create(cloud.sdk.image)
+    return Image.new(**attributes).create(service)
 
 
 KINDS = {
@@ -65,13 +65,16 @@ def make(cloud: Cloud, journal: Journal, kind: str, part: str, deadline: Deadlin
         attributes["description"] = name
     if known.key == "name":
         attributes["name"] = name
-    journal.announce(kind, name)
     try:
         with cloud.asking(f"make {kind} {part}", deadline):
-            made = known.of(cloud, "create")(**attributes)
+            create = known.of(cloud, "create")
+            journal.announce(kind, name)  # what is not asked for is not looked for
+            made = create(**attributes)
             if not made.id:  # the SDK passes over a body that it cannot read
                 raise ValueError("without an identifier")
     except AnsweredError as error:
+        if Made(kind, name) not in journal.made:
+            raise
         if error.status in _REFUSED:
             journal.gone(Made(kind, name))
         elif error.status is not None and error.status not in _OF_GATEWAYS:
