@@ -107,6 +107,23 @@ def test_one_that_was_too_slow_is_no_failure_of_rallys_but_misses_its_limit() ->
         judge(load(found, wanted))
 
 
+@pytest.mark.parametrize(
+    ("failed", "iterations", "share"), [(9, 125, 0.072), (11, 125, 0.088), (23, 40, 0.575), (63, 90, 0.7)]
+)
+def test_as_many_failures_as_a_limit_allows_meet_it_whatever_rally_makes_of_that(
+    failed: int, iterations: int, share: float
+) -> None:
+    document = report("good")
+    work = workload(document)
+    (one, *_) = work["data"]
+    bad = one | {"error": ["BadRequest", "told"]}
+    work["data"] = [bad] * failed + [one] * (iterations - failed)
+    rallys = failed * 100.0 / iterations <= 100 * share
+    work.update(failed_iteration_count=failed, total_iteration_count=iterations, pass_sla=rallys)
+    wanted = ScenarioWanted(NETWORKS, iterations=iterations, time_s=30.0, failure_ratio=share)
+    judge(load(said(document, wanted), wanted))
+
+
 def test_where_what_a_scenario_stands_on_does_not_stand_the_cause_is_told() -> None:
     document = report("good")
     work = workload(document)
