@@ -159,9 +159,8 @@ class Deployment(StandingDeployment):
         site.close()
         if failures:
             self._journal.unlock()  # the next destroy may be this process's, too
-            raise NotGoneError(
-                f"{self.id} is not all gone: {'; '.join(failures)}", "mend that and destroy again"
-            )
+            what = "; ".join(failures)
+            raise NotGoneError(f"{self.id} is not all gone: {what}", "mend that and destroy again")
         self._journal.remove()
         self._claim.release()
         remove_free_locks()
