@@ -13,7 +13,7 @@ from typing import Literal
 from weir.base.node import Port
 from weir.base.topology import Link, Topology, switch_namespace, taps
 from weir.fabric import namespace
-from weir.fabric.openvswitch import ports_shown
+from weir.fabric.openvswitch import kernel_forwards, ports_shown
 from weir.fabric.site import Site
 
 
@@ -175,10 +175,10 @@ _LOOKUPS = re.compile(r"hit:(\d+) missed:(\d+) lost:(\d+)")
 
 def openvswitch_counters(topology: Topology, site: Site) -> list[Counter]:
     """Drops of each port of the chain and of the datapath, and how many packets the datapath looked up."""
-    shown = ports_shown(site)
+    in_kernel = kernel_forwards(site, topology)
+    shown = ports_shown(site, in_kernel=in_kernel)
     counters = parse(shown, {port.name for port in topology.ports})
-    userspace = site.facts_of(f"ovs-bridge:{topology.links[0].name}").get("datapath") == "netdev"
-    if userspace and all(port.netns is not None for port in topology.ports):
+    if not in_kernel and all(port.netns is not None for port in topology.ports):
         ends = interfaces_of(switch_namespace(topology))
         found = not_sent(shown, [ends[port.name] for port in topology.ports if port.name in ends])
         counters += [found] if found is not None else []

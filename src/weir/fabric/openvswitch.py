@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from weir.base.error import FabricError
+from weir.base.topology import Topology
 from weir.fabric import hugepages, probe
 from weir.fabric.host import isolated
 from weir.fabric.hugepages import node_of
@@ -265,6 +266,12 @@ def _answer(connection: socket.socket) -> dict[str, Any]:
     raise ConnectionError("it closed the connection")
 
 
-def ports_shown(site: Site) -> str:
-    """`dpctl/show -s` of the userspace datapath: live counters, where the database's are seconds old."""
-    return appctl(site, "dpctl/show", "-s", "netdev@ovs-netdev")
+def kernel_forwards(site: Site, topology: Topology) -> bool:
+    """Whether the chain's bridges have the kernel's datapath, of which ovs-vswitchd polls nothing."""
+    link = next(link.name for link in topology.links if link.network)
+    return OvsBridge().in_kernel(site.facts_of(f"ovs-bridge:{link}"))
+
+
+def ports_shown(site: Site, *, in_kernel: bool) -> str:
+    """`dpctl/show -s` of one of both datapaths: live counters, where the database's are seconds old."""
+    return appctl(site, "dpctl/show", "-s", "system@ovs-system" if in_kernel else "netdev@ovs-netdev")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from weir.base.node import KERNEL_PORT_KINDS
 from weir.base.topology import Topology
+from weir.fabric.openvswitch import kernel_forwards
 from weir.fabric.outside.loads import core_loads, pmd_areas, softirq_areas, syscall_areas, thread_areas
 from weir.fabric.outside.perf import Perf, require_perf
 from weir.fabric.outside.reading import Reading, read, threads_of
@@ -48,8 +49,10 @@ class Watch:
         self._require_alive = require_alive
         self._processes = processes
         self._sample = sample
-        self._switched = TECHNOLOGIES[topology.technology].own_core and any(
-            link.network for link in topology.links
+        self._polled = (
+            TECHNOLOGIES[topology.technology].own_core
+            and any(link.network for link in topology.links)
+            and not kernel_forwards(site, topology)
         )
         self._kernel = any(port.kind in KERNEL_PORT_KINDS for port in topology.ports)
         if sample and self._kernel:
@@ -87,7 +90,7 @@ class Watch:
     def _read(self, *, asks_first: bool) -> Reading:
         self._require_alive()
         others = {name: pids for name, pids in self._processes().items() if name != _POLLED}
-        return read(self._site if self._switched else None, others, asks_first=asks_first)
+        return read(self._site if self._polled else None, others, asks_first=asks_first)
 
     def _stacks(self) -> dict[int, Sampled] | None:
         if self._perf is None:
