@@ -20,14 +20,17 @@ from .test_linux import ENDS
 SERVICES = (
     "203.0.113.10:80/tcp 10.0.0.1:8080, 203.0.113.10:80/tcp 10.0.0.2:8081, 203.0.113.11:53/udp 10.0.0.3:53"
 )
-# As Linux 6.1 prints it in a network namespace that has seen 300 packets of 3 connections.
+# As Linux 6.1 prints it in a network namespace that has seen 300 packets of 3 connections, less than two
+# seconds after the last.
 STATS = """\
-   Total Incoming Outgoing         Incoming         Outgoing
-   Conns  Packets  Packets            Bytes            Bytes
-       3      12C       10             4B00              400
+       Total Incoming Outgoing         Incoming         Outgoing
+CPU    Conns  Packets  Packets            Bytes            Bytes
+  0        1       64       10             1900              400
+  1        2       C8        0             3200                0
+  ~        3      127       10             49D4              400
 
- Conns/s   Pkts/s   Pkts/s          Bytes/s          Bytes/s
-       0        0        0                0                0
+     Conns/s   Pkts/s   Pkts/s          Bytes/s          Bytes/s
+           0        0        0                0                0
 """
 ARRIVED = {"family": "ip", "table": "ipvs_services", "name": "arrived", "packets": 307}
 

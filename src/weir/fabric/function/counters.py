@@ -7,6 +7,7 @@ of queueing disciplines and of nftables say why; what none of them counts is `no
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import subprocess
@@ -212,7 +213,7 @@ def _nft_drops(node: Node, netns: str) -> Iterator[Counter]:
     yield from nft_drops(node.name, node.kernel.drop_counters, listed.stdout)
     if by == "ipvs":
         with namespace.inside(netns):
-            stats = (_NET / "ip_vs_stats").read_text(encoding="ascii")
+            stats = (_NET / "ip_vs_stats_percpu").read_text(encoding="ascii")
         yield ipvs_drops(node.name, listed.stdout, stats)
 
 
@@ -239,7 +240,9 @@ def _counters(listed: str) -> dict[str, int]:
 
 def ipvs_drops(node: str, listed: str, stats: str) -> Counter:
     """What came to a service and IPVS did not take: it has no back-end, or no room for the connection.
-    `stats`: /proc/net/ip_vs_stats, whose third line has totals, hexadecimal: connections, packets in, out."""
+    `stats`: /proc/net/ip_vs_stats_percpu, a line for each CPU behind two of heading, hexadecimal: its number,
+    connections, packets in, out. Totals, there and in ip_vs_stats, are renewed each two seconds only."""
     arrived = _counters(listed).get(f"ip {IPVS_TABLE} {IPVS_ARRIVED}", 0)
-    taken = int(stats.splitlines()[2].split()[1], 16)
+    cpus = itertools.takewhile(lambda words: words[:1] != ["~"], map(str.split, stats.splitlines()[2:]))
+    taken = sum(int(words[2], 16) for words in cpus)
     return Counter(f"{node}/kernel/ipvs", "not_scheduled", "drop", arrived - taken)
