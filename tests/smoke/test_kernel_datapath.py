@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Chains under Open vSwitch where this kernel has its datapath: `make test-other-kernel` runs it where there is
-none."""
+"""Chains under Open vSwitch where the kernel has its datapath; `make test-other-kernel` runs it elsewhere."""
 
 from __future__ import annotations
 

@@ -42,7 +42,8 @@ class Thing(SimpleNamespace):
 @dataclass
 class MadeSdk:
     """What there is, by kind; `refused`: kinds that do not go; `deaf`: it heeds no filter; `silent`: a
-    service that cannot even be named, since it does not say its versions."""
+    service that cannot even be named, since it does not say its versions; `holds`: a kind of which another
+    does not go while one is there, and which itself goes at the second asking."""
 
     there: dict[str, list[Any]]
     refused: set[str] = field(default_factory=set)
@@ -50,6 +51,8 @@ class MadeSdk:
     current_user_id: str = "admin"
     deaf: bool = False
     silent: str = ""
+    holds: tuple[str, str] = ("", "")
+    going: set[str] = field(default_factory=set)
 
     def __getattr__(self, service: str) -> Any:
         if service == self.silent:
@@ -87,6 +90,12 @@ class MadeSdk:
     def _delete(self, kind: str, id_: str) -> None:
         if kind in self.refused:
             raise ValueError(f"{kind} does not go")
+        holder, held = self.holds
+        if kind == held and self.there[holder]:
+            raise ValueError(f"{kind} {id_} is in use")
+        if kind == holder and id_ not in self.going:
+            self.going.add(id_)
+            return
         self.deleted.append(f"{kind} {id_}")
         self.there[kind] = [one for one in self.there[kind] if id_ not in (one.id, one.name)]
 
@@ -120,9 +129,15 @@ class _Within(MadeSdk):
     """What a project's users see of it."""
 
     def __init__(self, whole: MadeSdk, there: dict[str, list[Any]]) -> None:
-        super().__init__(there, whole.refused, whole.deleted, deaf=whole.deaf, silent=whole.silent)
+        super().__init__(
+            there, whole.refused, whole.deleted, deaf=whole.deaf, silent=whole.silent, holds=whole.holds,
+            going=whole.going,
+        )  # fmt: skip
         self._whole = whole
 
     def _delete(self, kind: str, id_: str) -> None:
         super()._delete(kind, id_)
-        self._whole.there[kind] = [one for one in self._whole.there[kind] if id_ not in (one.id, one.name)]
+        mine = {one.id for one in self.there[kind]}
+        self._whole.there[kind] = [
+            one for one in self._whole.there[kind] if one.id in mine or id_ not in (one.id, one.name)
+        ]

@@ -42,9 +42,10 @@ def swept(
     *,
     deaf: bool = False,
     silent: str = "",
+    holds: tuple[str, str] = ("", ""),
 ) -> MadeSdk:
     known = {kind: there.get(kind, []) for kinds in KINDS.values() for kind in kinds}
-    sdk = MadeSdk(known, refused or set(), deaf=deaf, silent=silent)
+    sdk = MadeSdk(known, refused or set(), deaf=deaf, silent=silent, holds=holds)
     sweep(MadeApi(sdk), TAG, Deadline(within_s))  # type: ignore[arg-type]
     return sdk
 
@@ -63,6 +64,21 @@ def test_a_project_of_that_name_goes_with_all_that_is_in_it_whatever_its_name(en
     assert sdk.deleted.index("server #any-server") < sdk.deleted.index("network #any-network")
     assert sdk.deleted[-1] == f"project #{MINE}"
     assert ended == [marker(TAG)]
+
+
+def test_a_project_stays_until_what_a_slow_server_holds_is_gone_and_its_default_group_too() -> None:
+    """In a project that is gone nobody would find it."""
+    group = thing("default", f"#{MINE}")
+    there = {"project": [thing(MINE)], "server": [thing("any", f"#{MINE}")], "security_group": [group]}
+    sdk = swept(there, holds=("server", "security_group"))
+    assert sdk.deleted == ["server #any", "security_group #default", f"project #{MINE}"]
+
+
+def test_a_project_whose_default_group_does_not_go_stays_and_is_told() -> None:
+    there = {"project": [thing(MINE)], "security_group": [thing("default", f"#{MINE}")]}
+    with pytest.raises(CloudError, match=r"remove security group default: security_group does not go$"):
+        swept(there, {"security_group"}, within_s=0.05)
+    assert there["project"]
 
 
 @pytest.mark.parametrize(

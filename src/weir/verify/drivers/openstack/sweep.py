@@ -27,6 +27,8 @@ _AGAIN_S = 2.0
 _MISSING = 404
 _TRIES = 3
 _ROLE = "admin"
+_DEFAULT = "default"
+"""A project's security group, which goes right before the project."""
 
 Found = tuple[str, Callable[[], Any]]
 """What it is, and what removes it."""
@@ -42,7 +44,7 @@ def sweep(cloud: Cloud, tag: str, deadline: Deadline) -> None:
     attended.end(marker(tag))  # one that an ended run left goes on making things
     sweeping = _Sweeping(cloud, re.compile(rf"{re.escape(tag)}_\w{{3}}_\w{{8}}(-\w+)*"), deadline)
     while True:
-        stays: list[str] = []
+        sweeping.stays.clear()
         found = False
         for what, remove in sweeping.all():
             found = True
@@ -51,12 +53,13 @@ def sweep(cloud: Cloud, tag: str, deadline: Deadline) -> None:
                     remove()
             except AnsweredError as error:
                 if error.status != _MISSING:
-                    stays.append(str(error))
+                    sweeping.stays.append(str(error))
         if not found:
             return
         if deadline.left_s() <= _AGAIN_S:
-            raise CloudError(f"of its scenario stays: {'; '.join(stays[:_TRIES]) or 'what is being removed'}")
-        if stays or sweeping.slow:
+            said = "; ".join(sweeping.stays[:_TRIES]) or "what is being removed"
+            raise CloudError(f"of its scenario stays: {said}")
+        if sweeping.stays or sweeping.slow:
             time.sleep(_AGAIN_S)
 
 
@@ -70,13 +73,19 @@ class _Sweeping:
         self._kinds = services.kinds(cloud, deadline)
         self.slow = False
         """Whether something goes that takes its time: what it hangs on is refused until then."""
+        self.stays: list[str] = []
+        """What was refused in this look."""
 
     def all(self) -> Iterator[Found]:
-        """Looked for now, kind by kind. CloudError."""
+        """Looked for now, kind by kind. A project goes in a look that finds nothing in it: what a server that
+        takes its time still holds would be found in no project any more. CloudError."""
         cloud = self._cloud
         projects = self._mine("projects", _listing(cloud, "identity", "project"))
+        empty = True
         for project in projects:
-            yield from self._in(project)
+            for one in self._in(project):
+                empty = False
+                yield one
         yield from self._by_name()
         for user in self._mine("users", _listing(cloud, "identity", "user")):
             if "compute" in self._kinds:
@@ -87,8 +96,18 @@ class _Sweeping:
                         _removal(cloud, "compute", "keypair", key.name, user_id=user.id),
                     )
             yield f"user {user.name}", _removal(cloud, "identity", "user", user.id)
-        for project in projects:
-            yield f"project {project.name}", _removal(cloud, "identity", "project", project.id)
+        for project in projects if empty else ():
+            if "network" in self._kinds:
+                yield from self._default_group(project, str(project.id))
+            if not self.stays:
+                yield f"project {project.name}", _removal(cloud, "identity", "project", project.id)
+
+    def _default_group(self, project: Any, id_: str) -> Iterator[Found]:
+        """Neutron makes a project one whenever that asks for its security groups."""
+        inside = self._cloud.in_project(project)
+        asked = _listing(inside, "network", "security_group", project_id=id_)
+        for one in self._of(id_, "security groups", asked):
+            yield f"security group {one.name}", _removal(inside, "network", "security_group", one.id)
 
     def _listed(self, what: str, ask: Callable[[], Iterable[Any]]) -> list[Any]:
         with self._cloud.asking(f"look for {what}", self._deadline):
@@ -151,7 +170,8 @@ class _Sweeping:
         for kind in ("network", "security_group"):
             what = kind.replace("_", " ")
             for one in those(f"{what}s", kind):
-                yield f"{what} {one.name}", removal(kind, one)
+                if one.name != _DEFAULT:
+                    yield f"{what} {one.name}", removal(kind, one)
 
     def _by_name(self) -> Iterator[Found]:
         """What is in no project of the scenario's: an administrator made it, or its project is gone."""
