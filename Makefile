@@ -194,6 +194,10 @@ build/.packages-openstack: packages-openstack.apt tools/install-packages | build
 test-openstack: setup build/.packages-openstack .venv/.ready-rally ## weir verify of a real OpenStack, on this host, servers emulated; half an hour
 	@$(SUDO) $(PYTHON) -m pytest -m slow -s tests/openstack_cloud
 
+.PHONY: test-other-kernel
+test-other-kernel: setup build/.packages-dev .venv/.ready-dev ## what this kernel may lack (IPVS, Open vSwitch's datapath, VLANs), under Debian's in an emulated machine; ten minutes
+	@$(SUDO) $(PYTHON) -m pytest -m slow tests/other_kernel
+
 .PHONY: test-queueing
 test-queueing: setup build/.packages-dev .venv/.ready-dev ## predicted delays of sixty networks against simulations, minutes
 	@$(PYTHON) -m pytest -m slow -s tests/unit/planning/queueing

@@ -61,11 +61,16 @@ def dpi(options: Options, place: Place) -> Launch:
     rules = [*_rules(options)]
     if given("dpi", options, "ipv6") == "drop":
         rules.append(f'drop ipv6 any any -> any any (msg:"ipv6"; gid:{_GROUPS["ipv6"]}; sid:{_IPV6_RULE};)')
+    # Nothing of /etc/suricata, which may be there or not, is read.
     words = ("-c", f"{{{FILE_PREFIX}config}}", "-S", f"{{{FILE_PREFIX}rules}}", "--af-packet")
     return Launch(
         (*words, "--runmode", "workers", "--init-errors-fatal", "-l", f"{{{RUNTIME}}}"),
         ready="Engine started",
-        files={"config": _config(options, place), "rules": "".join(f"{one}\n" for one in rules)},
+        files={
+            "config": _config(options, place),
+            "rules": "".join(f"{one}\n" for one in rules),
+            "nothing": "",
+        },
     )
 
 
@@ -156,6 +161,8 @@ _ENGINE = """\
 %YAML 1.1
 ---
 default-log-dir: "{{{runtime}}}"
+classification-file: "{{{file}nothing}}"
+reference-config-file: "{{{file}nothing}}"
 stats: {{enabled: yes, interval: 1}}
 outputs: []
 logging:
@@ -203,6 +210,7 @@ def _config(options: Options, place: Place) -> str:
     applications = bool(given("dpi", options, "applications"))
     return _ENGINE.format(
         runtime=RUNTIME,
+        file=FILE_PREFIX,
         socket=SOCKET,
         interfaces="\n".join(
             _INTERFACE.format(name=name, other=other, threads=place.threads(), cluster=cluster)

@@ -8,7 +8,7 @@ from typing import Literal
 
 from weir.base.node import NodeNf
 from weir.base.topology import Topology
-from weir.lab.nf import Scalar, network_functions
+from weir.lab.nf import Scalar, entries, network_functions
 
 Protocol = Literal["IPv4", "ARP", "IPv6", "Neighbor Discovery"]
 _ALL: frozenset[Protocol] = frozenset({"IPv4", "ARP", "IPv6", "Neighbor Discovery"})
@@ -89,7 +89,7 @@ def _routed(given: _Given) -> frozenset[Protocol]:
     routes = given["route_list"]
     if given["routes"] or not (own or isinstance(routes, str)):
         return versions
-    lines = ",".join([*own, routes if isinstance(routes, str) else ""]).split(",")
+    lines = entries(",".join([*own, routes if isinstance(routes, str) else ""]))
     prefixes = [line.split()[0] for line in lines if line.split()]
     there = {"IPv6" if ":" in prefix else "IPv4" for prefix in prefixes}
     return frozenset(version for version in versions if version in there)

@@ -19,7 +19,7 @@ from weir.lab.execution import SWITCH_KINDS, Area, AreaPath, Execution, StageUse
 from weir.lab.frames import CAPTURE, CONNECTIONS, mean_frame_bytes
 from weir.lab.function import NfOptions
 from weir.lab.lab import Chain, Lab
-from weir.lab.nf import NfOption, Scalar, network_functions
+from weir.lab.nf import NfOption, Scalar, entries, network_functions
 from weir.plan.architecture import stage_names
 from weir.plan.plan import configure
 from weir.plan.switch_areas import EXACT_MATCHES, SwitchArea, Switched, require_modelled, switched
@@ -119,7 +119,7 @@ def _entries(option: NfOption, value: Scalar) -> int:
     if option.type == "file":
         lines = Path(str(value)).read_text(encoding="utf-8", errors="replace").splitlines()
         return sum(1 for line in lines if line.partition("#")[0].strip())
-    return str(value).count(",") + 1 if option.type == "text" else 0
+    return sum(1 for one in entries(str(value)) if one) if option.type == "text" else 0
 
 
 @dataclass(frozen=True)

@@ -145,6 +145,13 @@ def test_what_suricata_cannot_do_is_refused_with_its_line(rule: str, said: str, 
     assert said in str(refused.value)
 
 
+def test_suricata_reads_nothing_of_its_own_directory_which_may_be_there_or_not() -> None:
+    files = made("suricata", "dpi", {}).files
+    for key in ("classification-file", "reference-config-file"):
+        assert f'{key}: "{{file.nothing}}"' in files["config"].splitlines()
+    assert files["nothing"] == ""
+
+
 def test_suricata_does_not_start_without_a_rule_that_it_cannot_read() -> None:
     """Else it says so, and runs with the other ones."""
     assert "--init-errors-fatal" in made("suricata", "dpi", {}).words

@@ -41,6 +41,12 @@ def test_what_is_not_given_is_the_functions_own_default(nf: str) -> None:
     assert carried(NodeNf(nf=nf, options={"arp": "forward", "ipv6": "drop"})) == {"IPv4", "ARP"}
 
 
+def test_routes_on_lines_with_remarks_are_read_as_weir_dp_reads_them() -> None:
+    routes = "0.0.0.0/0 default # all, but ::/0\n10.0.0.0/8 default"
+    assert "IPv6" not in carried(NodeNf(nf="l3fwd", options={"route_list": routes}))
+    assert "IPv6" in carried(NodeNf(nf="l3fwd", options={"route_list": f"{routes}\n::/0 default"}))
+
+
 @pytest.mark.parametrize(
     ("nf", "options", "ipv6"),
     [
