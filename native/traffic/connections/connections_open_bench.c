@@ -101,7 +101,8 @@ measure(uint64_t connections, struct rte_ring *to_clients, struct rte_ring *to_s
 	};
 	const struct weir_connections_run run = {
 		.rate = RATE,
-		.duration_ns = 2 * connections * (1000000000 / RATE),
+		/* Behind it they would close. */
+		.duration_ns = 2 * (connections + SETTLE_POLLS * NEW_A_POLL) * (1000000000 / RATE),
 		.connections = connections,
 		.hold = true,
 	};
