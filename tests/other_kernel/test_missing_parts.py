@@ -5,6 +5,7 @@ kernel in an emulated machine (minutes)."""
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
 
@@ -26,6 +27,7 @@ LIMIT_S = 900.0
         ("ip_vs", "tests/smoke/test_counterparts.py -k ipvs"),
         ("openvswitch", "tests/smoke/test_frames.py -k ovs"),
         ("openvswitch", "tests/smoke/test_kernel_datapath.py"),
+        ("openvswitch", "tests/smoke/test_kernel_function.py -k 'simplest and ovs'"),
         ("8021q", "tests/smoke/test_spanning.py -k vlans_of_one_interface"),
     ],
 )
@@ -43,6 +45,6 @@ def test_what_needs_another_kernel_passes_there(module: str, test: str) -> None:
         "-p",
         "no:cacheprovider",
     ]
-    found = run(["sh", "-c", 'modprobe "$0" && exec "$@"', module, *asked, *test.split()], LIMIT_S)
+    found = run(["sh", "-c", 'modprobe "$0" && exec "$@"', module, *asked, *shlex.split(test)], LIMIT_S)
     assert found.code == 0, found.said
     assert " skipped" not in found.said, found.said
