@@ -3,10 +3,15 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from weir.fabric.cloud import counters as cloud_counters
 from weir.fabric.cloud.counters import CloudCounters, End, conntrack_drops
 from weir.fabric.cloud.sent_again import SentAgain
 from weir.fabric.cloud.watch import SwitchPorts, switch_areas
@@ -14,6 +19,7 @@ from weir.fabric.counters import Counter
 from weir.fabric.outside.reading import Reading, Thread
 from weir.lab.tenants import Tenant, TenantFunction, TenantsFile
 from weir.plan.cloud import cloud_steps, measured_topology
+from weir.results.result import AreaLoad
 
 TABLE = """entries  clashres found new invalid ignore delete chainlength insert insert_failed drop early_drop
 0000000a  00000000 00000001 00000000 0000002c 00000007 00000000 00000000 00000000 00000003 0000000f 00000001
@@ -81,13 +87,57 @@ def test_what_a_switch_sent_besides_stays_a_residual() -> None:
     assert sum(one.value for one in after) == -2
 
 
-def test_threads_of_a_nodes_switch_are_areas_and_the_main_one_takes_what_comes_to_its_ports() -> None:
-    def at(at_s: float, main_s: float, idle_s: float) -> Reading:
-        threads = [Thread(7, "ovs-vswitchd", 1, main_s), Thread(8, "revalidator5", 1, idle_s)]
-        return Reading(at_s, {}, {}, {}, {"compute1": threads})
+def spent(at_s: float, main_s: float, idle_s: float) -> Reading:
+    """By a node's switch."""
+    threads = [Thread(7, "ovs-vswitchd", 1, main_s), Thread(8, "revalidator5", 1, idle_s)]
+    return Reading(at_s, {}, {}, {}, {"compute1": threads})
 
+
+def main_area(*, in_kernel: bool) -> AreaLoad:
+    """Of the switch's main thread, which worked for half a second."""
     ports = {"compute1": SwitchPorts(("compute1:qvo of a.1", "compute1:eth1"), 500)}
-    (area,) = switch_areas(at(0.0, 1.0, 1.0), at(2.0, 1.5, 1.0001), ports, 1e9)
+    was, now = spent(0.0, 1.0, 1.0), spent(2.0, 1.5, 1.0001)
+    (area,) = switch_areas(was, now, ports, 1e9, in_kernel=in_kernel)
     assert (area.name, area.core, area.kind) == ("compute1:ovs-vswitchd.main", 1, "thread")
-    assert (area.busy_cycles, area.packets) == (500_000_000, 500)
+    assert area.busy_cycles == 500_000_000
+    return area
+
+
+def test_threads_of_a_nodes_switch_are_areas_and_the_main_one_takes_what_comes_to_its_ports() -> None:
+    area = main_area(in_kernel=False)
+    assert area.packets == 500
     assert area.paths[0].inputs == ["compute1:qvo of a.1", "compute1:eth1"]
+
+
+def test_where_the_kernel_forwards_no_thread_of_the_switch_is_said_to_have_forwarded() -> None:
+    area = main_area(in_kernel=True)
+    assert (area.packets, area.paths) == (0, [])
+
+
+def interface(**counted: int) -> dict[str, int]:
+    fields = [f"{way}_{field}" for way in ("rx", "tx") for field in ("packets", "dropped", "errors")]
+    return dict.fromkeys(fields, 0) | {"index": 1} | counted
+
+
+@contextmanager
+def no_packet_sockets(*_made_inside: object) -> Iterator[SimpleNamespace]:
+    yield SimpleNamespace(drops=dict)
+
+
+def test_a_packet_that_is_too_long_for_an_interface_is_lost_there_and_nowhere_else(
+    counters: CloudCounters, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cloud_counters.netlink, "opened", no_packet_sockets)
+    monkeypatch.setattr(cloud_counters.namespace, "inside", lambda _netns: None)
+    monkeypatch.setattr(CloudCounters, "_upcalls_lost", lambda _self, _node: 1)
+    node = counters._topology.node("compute1")
+    sent = interface(tx_packets=88, tx_dropped=4, tx_errors=5)
+    ends = {"qvo1.1": interface(rx_packets=100), "eth1": sent}
+    statistics = defaultdict(dict[str, dict[str, int]], {counters._topology.namespace(node.name): ends})
+    told = [*counters._wires(statistics), *counters._switch(node, statistics, [])]
+    assert {(one.place, one.reason): one.value for one in told if one.value} == {
+        ("compute1:eth1", "interface_tx_errors"): 5,
+        ("compute1:eth1", "interface_tx_dropped"): 4,
+        ("compute1:openvswitch", "upcall_lost"): 1,
+        ("compute1:openvswitch", "not_forwarded"): 100 - 88 - 5 - 4 - 1,
+    }

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from weir.base.cloud import CloudNode, CloudTopology
+from weir.fabric.cloud.switch import userspace
 from weir.fabric.outside.loads import MAIN_ROLE, core_loads, softirq_areas, spent_s, thread_area
 from weir.fabric.outside.reading import Reading, read
 from weir.results.result import AreaLoad, CoreLoad, PathLoad
@@ -49,7 +50,8 @@ class CloudWatch:
             node: SwitchPorts(found.places, found.packets - before[node].packets)
             for node, found in after.items()
         }
-        return [*switch_areas(was, now, switched, tsc_hz), *softirq_areas(cores, tsc_hz, None)], cores
+        switches = switch_areas(was, now, switched, tsc_hz, in_kernel=not userspace())
+        return [*switches, *softirq_areas(cores, tsc_hz, None)], cores
 
     def _read(self, *, asks_first: bool) -> tuple[Reading, dict[str, SwitchPorts]]:
         found = {node.name: self._ports(node) for node in self._topology.nodes}
@@ -58,14 +60,14 @@ class CloudWatch:
 
 
 def switch_areas(
-    was: Reading, now: Reading, switched: Mapping[str, SwitchPorts], hz: float
+    was: Reading, now: Reading, switched: Mapping[str, SwitchPorts], hz: float, *, in_kernel: bool
 ) -> Iterator[AreaLoad]:
     """Threads of the nodes' switches, those of one role on one core together: "compute1:ovs-vswitchd.main".
-    That one forwards, where the datapath is in user space and no thread polls."""
+    That one forwards, where no thread polls and the datapath is not `in_kernel`."""
     for node, role, core, cpu_s in spent_s(was, now):
         area = thread_area(f"{node}:{VSWITCHD}.{role}", core, "thread", cpu_s * hz)
         ports = switched[node]
-        if role == MAIN_ROLE and ports.packets:
+        if role == MAIN_ROLE and ports.packets and not in_kernel:
             path = PathLoad(
                 name="switch",
                 inputs=list(ports.places),
