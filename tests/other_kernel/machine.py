@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Debian's kernel in an emulated machine (QEMU TCG), for what the kernel at hand lacks: IPVS, VLANs, the
-datapath of Open vSwitch. The machine has all files of this host, and what it writes is gone with it."""
+datapath of Open vSwitch. The machine has all files of this host, and what it writes is gone with it. It ends
+with whoever made it, also where that is killed."""
 
 from __future__ import annotations
 
@@ -17,6 +18,7 @@ from pathlib import Path
 from weir.base import SOURCE_TREE
 from weir.base.error import FabricError
 from weir.fabric.lock import scratch
+from weir.fabric.process import ends_with_maker
 from weir.fabric.vm.image import cache
 from weir.fabric.vm.image_build import Member, initramfs, portable_weir_dp
 from weir.fabric.vm.packages import Kernel, kernel, program
@@ -88,7 +90,12 @@ def _shared(socket: Path) -> Iterator[None]:
     if not _SHARED_BY.is_file():
         raise FabricError(f"there is no {_SHARED_BY} here", "install the Debian package qemu-system-common")
     argv = [str(_SHARED_BY), f"--socket-path={socket}", "-o", "source=/,sandbox=chroot,cache=always"]
-    with subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as started:
+    with subprocess.Popen(
+        argv,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        preexec_fn=ends_with_maker(),  # noqa: PLW1509 - there are no threads here
+    ) as started:
         try:
             until = time.monotonic() + _UP_S
             while not socket.exists():
@@ -118,7 +125,14 @@ def _emulated(base: Kernel, own: Path, more: str, limit_s: float) -> None:
         *("-display", "none", "-monitor", "none", "-no-reboot"),
     ]
     try:
-        done = subprocess.run(argv, timeout=limit_s, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            argv,
+            timeout=limit_s,
+            capture_output=True,
+            text=True,
+            check=False,
+            preexec_fn=ends_with_maker(),
+        )
     except subprocess.TimeoutExpired as late:
         raise FabricError(f"not done within {limit_s:.0f} s; it has said: {_end(own)}") from late
     if done.returncode != 0:
