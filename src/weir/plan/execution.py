@@ -19,7 +19,7 @@ from weir.lab.execution import SWITCH_KINDS, Area, AreaPath, Execution, StageUse
 from weir.lab.frames import CAPTURE, CONNECTIONS, mean_frame_bytes
 from weir.lab.function import NfOptions
 from weir.lab.lab import Chain, Lab
-from weir.lab.nf import NfOption, Scalar, entries, network_functions
+from weir.lab.nf import Nf, NfOption, Scalar, entries, network_functions
 from weir.plan.architecture import stage_names
 from weir.plan.plan import configure
 from weir.plan.switch_areas import EXACT_MATCHES, SwitchArea, Switched, require_modelled, switched
@@ -110,16 +110,21 @@ def _stage_uses(lab: Lab, chain: Chain) -> dict[str, StageUse]:
 
 def list_entries(one: NfOptions) -> int:
     """Of all lists that it is given."""
-    known = network_functions()[one.nf].options
-    return sum(_entries(option, one.options[option.name]) for option in known if option.name in one.options)
+    nf = network_functions()[one.nf]
+    given = [option for option in nf.options if option.name in one.options]
+    return sum(_entries(nf, option, one.options[option.name]) for option in given)
 
 
-def _entries(option: NfOption, value: Scalar) -> int:
-    """Entries of a list that stands in the option or in the file that it names."""
+def _entries(nf: Nf, option: NfOption, value: Scalar) -> int:
+    """Entries of a list that stands in the option or in the file that it names. In a file commas part them
+    where it is in place of an option with the list: services_file of services; else lines alone do."""
+    text = str(value)
     if option.type == "file":
-        lines = Path(str(value)).read_text(encoding="utf-8", errors="replace").splitlines()
-        return sum(1 for line in lines if line.partition("#")[0].strip())
-    return sum(1 for one in entries(str(value)) if one) if option.type == "text" else 0
+        text = Path(text).read_text(encoding="utf-8", errors="replace")
+        beside = nf.option(option.name.removesuffix("_file"))
+        if beside is None or beside.type != "text":
+            text = text.replace(",", " ")
+    return sum(1 for one in entries(text) if one) if option.type in ("text", "file") else 0
 
 
 @dataclass(frozen=True)

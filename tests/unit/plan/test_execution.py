@@ -7,8 +7,9 @@ import pytest
 
 from weir import plan
 from weir.lab.execution import Area, Execution
+from weir.lab.function import NfOptions
 from weir.lab.lab import Lab
-from weir.plan.execution import execution
+from weir.plan.execution import execution, list_entries
 from weir.plan.trials import FASTPATH_FEW, FASTPATH_MANY, candidates, library, trial_chain, trial_lab
 
 CHAIN = [{"nf": "nat", "options": {"external": "192.0.2.0/24"}}, {"nf": "acl"}, {"nf": "l3fwd"}]
@@ -116,6 +117,25 @@ def test_entries_of_lists_are_counted_in_options_and_files(tmp_path: Path) -> No
     )
     stages = area(of(lab), "f1").paths[0].stages
     assert [stage.rules for stage in stages] == [2, 0]
+
+
+@pytest.mark.parametrize(
+    ("nf", "option", "text", "count"),
+    [
+        ("shaper", "tenants_file", "10.0.0.0/24 rate_bps=1, 10.0.1.0/24 rate_bps=1 # a, b\ndefault\n", 3),
+        ("policer", "tenants_file", "vlan:1 srtcm, vlan:2 srtcm", 2),
+        ("lb", "services_file", "192.0.2.1:80/tcp 10.0.0.1:80,192.0.2.1:80/tcp 10.0.0.2:80", 2),
+        ("lb", "services", "192.0.2.1:80/tcp 10.0.0.1:80,192.0.2.1:80/tcp 10.0.0.2:80", 2),
+        ("dpi", "rules_file", "1 drop /a{1,2}/\n2 drop /b{3,}/ # last, and least\n", 2),
+    ],
+)
+def test_a_file_is_parted_as_weir_dp_reads_it(
+    nf: str, option: str, text: str, count: int, tmp_path: Path
+) -> None:
+    file = tmp_path / "list"
+    file.write_text(text)
+    value = str(file) if option.endswith("_file") else text
+    assert list_entries(NfOptions(nf=nf, options={option: value})) == count
 
 
 def test_trials_have_the_functions_of_the_lab_in_every_architecture_on_one_core_and_two() -> None:
