@@ -35,7 +35,7 @@ DELIVERED = RETURNED - BACK
 
 
 def test_drops_and_packets_of_the_chains_ports() -> None:
-    found = {(one.place, one.reason): one.value for one in parse(SHOWN, {"tester.left"}, set())}
+    found = {(one.place, one.reason): one.value for one in parse(SHOWN, {"tester.left": True})}
     assert found["switch", "upcall_lost"] == 3
     assert found["switch lookups", None] == 100
     assert found["switch:tester.left rx_packets", None] == 100
@@ -43,7 +43,7 @@ def test_drops_and_packets_of_the_chains_ports() -> None:
 
 
 def test_a_full_queue_is_a_drop_of_the_port() -> None:
-    found = {(one.place, one.reason): one.value for one in parse(SHOWN, {"tester.left"}, set())}
+    found = {(one.place, one.reason): one.value for one in parse(SHOWN, {"tester.left": True})}
     assert found["switch:tester.left tx_packets", None] == 40
     assert found["switch:tester.left", "tx_queue_full"] == 60
 

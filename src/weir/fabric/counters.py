@@ -177,8 +177,7 @@ def openvswitch_counters(topology: Topology, site: Site) -> list[Counter]:
     """Drops of each port of the chain and of the datapath, and how many packets the datapath looked up."""
     in_kernel = kernel_forwards(site, topology)
     shown = ports_shown(site, in_kernel=in_kernel)
-    interfaces = {port.name for port in topology.ports if port.netns is not None}
-    counters = parse(shown, {port.name for port in topology.ports}, interfaces)
+    counters = parse(shown, {port.name: port.netns is None for port in topology.ports})
     if not in_kernel and all(port.netns is not None for port in topology.ports):
         ends = interfaces_of(switch_namespace(topology))
         found = not_sent(shown, [ends[port.name] for port in topology.ports if port.name in ends])
@@ -200,12 +199,12 @@ def not_sent(shown: str, ends: Sequence[Statistics]) -> Counter | None:
     return Counter("switch", "not_sent", "drop", hit + missed - lost - given)
 
 
-def parse(shown: str, ports: set[str], interfaces: set[str]) -> list[Counter]:
-    """The counters in `dpctl/show -s`'s text; ports that are not the chain's are left out.
+def parse(shown: str, ports: Mapping[str, bool]) -> list[Counter]:
+    """The counters in `dpctl/show -s`'s text. `ports`: the chain's, and whether it is a socket.
 
-    `interfaces`: ports of which kernel_counters() has told the drops. What Open vSwitch shows of them is the
-    kernel's own counter, twice where the kernel has the datapath: netdev_linux_get_stats() of its
-    lib/netdev-linux.c adds it to that of ovs_vport_get_stats() of Linux, which is the same one.
+    Drops of an interface kernel_counters() has told. Open vSwitch repeats the kernel's counter, and where the
+    kernel has the datapath, twice: netdev_linux_get_stats() of its lib/netdev-linux.c adds it to that of
+    ovs_vport_get_stats() of Linux, which is the same one.
     """
     counters = []
     lookups = _LOOKUPS.search(shown)
@@ -222,7 +221,6 @@ def parse(shown: str, ports: set[str], interfaces: set[str]) -> list[Counter]:
             if found is None:
                 continue
             packets, _errors, dropped = (int(word) if word.isdigit() else 0 for word in found.groups())
-            if name not in interfaces:
-                counters.append(Counter(f"switch:{name}", reason, "drop", dropped))
+            counters += [Counter(f"switch:{name}", reason, "drop", dropped)] if ports[name] else []
             counters.append(Counter(f"switch:{name} {line.lower()}_packets", None, "packets", packets))
     return counters
