@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from weir.fabric.cloud import counters as cloud_counters
+from weir.fabric import namespace, netlink
 from weir.fabric.cloud.counters import CloudCounters, End, conntrack_drops
 from weir.fabric.cloud.sent_again import SentAgain
 from weir.fabric.cloud.watch import SwitchPorts, switch_areas
@@ -127,8 +127,8 @@ def no_packet_sockets(*_made_inside: object) -> Iterator[SimpleNamespace]:
 def test_a_packet_that_is_too_long_for_an_interface_is_lost_there_and_nowhere_else(
     counters: CloudCounters, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cloud_counters.netlink, "opened", no_packet_sockets)
-    monkeypatch.setattr(cloud_counters.namespace, "inside", lambda _netns: None)
+    monkeypatch.setattr(netlink, "opened", no_packet_sockets)
+    monkeypatch.setattr(namespace, "inside", lambda _netns: None)
     monkeypatch.setattr(CloudCounters, "_upcalls_lost", lambda _self, _node: 1)
     node = counters._topology.node("compute1")
     sent = interface(tx_packets=88, tx_dropped=4, tx_errors=5)
