@@ -3,13 +3,11 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from pathlib import Path
 
 import pytest
 
-from weir.base.cores import Cores
 from weir.fabric import probe
 from weir.lab.function import FunctionOptions
 from weir.lab.lab import DEFAULT_FUNCTION
@@ -48,18 +46,17 @@ def test_each_packet_has_its_place_and_nothing_of_the_switch_polls() -> None:
 @pytest.mark.skipif(shutil.which("nft") is None, reason="nftables is not installed")
 def test_what_a_slow_function_of_linuxs_has_no_backlog_for_is_told_once(tmp_path: Path) -> None:
     require_datapath()
-    sender, *others = sorted(os.sched_getaffinity(0))
-    if not others:
-        pytest.skip("a backlog fills from another core alone: give two")
+    tiny = tiny_lab("ovs")
     passed_over = "    ip daddr 203.0.113.1 drop\n" * SLOW_RULES
     (tmp_path / "rules.nft").write_text(
         "table ip slow {\n  chain forward {\n    type filter hook forward priority filter\n"
         f"{passed_over}  }}\n}}\n"
     )
     kernel = {"commands": ["nft -f rules.nft"], "directory": str(tmp_path)}
-    function = FunctionOptions.model_validate({"kind": "kernel", "kernel": kernel})
-    cores = Cores(tester=(sender,), functions=(others[0],), switch=(others[0],))
-    lab = tiny_lab("ovs").model_copy(update={"functions": {DEFAULT_FUNCTION: function}, "cores": cores})
+    # A backlog fills from another core alone, and the switch's own has nothing to do.
+    apart = {"kind": "kernel", "kernel": kernel, "cores": tiny.cores_for("ovs").switch}
+    function = FunctionOptions.model_validate(apart)
+    lab = tiny.model_copy(update={"functions": {DEFAULT_FUNCTION: function}})
     trials: list[Trial] = []
     with standing(lab, trials.append, drain_ms=DRAIN_MS) as (chain, runner):
         if chain.steered() != ["f1"]:
