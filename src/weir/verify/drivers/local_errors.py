@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What fabric cannot do, as a case of the local driver is told."""
+"""What fabric cannot do on this host, as a case is told: of an own cloud, or of the tester of another one."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from weir.verify.driver import CleanUp, CloudError
 
 @contextmanager
 def building(clean_up_s: Callable[[], float]) -> Iterator[None]:
-    """For the body, which deploys a cloud: a FabricError is a CloudError, and whatever ended it tells the
-    clean-up. Ctrl-C stays one though something of the cloud does not go."""
+    """For the body, which deploys something: a FabricError is a CloudError, and whatever ended it tells the
+    clean-up. Ctrl-C stays one though something of it does not go."""
     try:
         yield
     except BaseException as error:

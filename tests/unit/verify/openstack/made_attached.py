@@ -11,6 +11,7 @@ from typing import Any
 from tests.simulated.device import Response
 from tests.simulated.tester import SimulatedDut
 from weir.base.topology import Topology
+from weir.fabric.deployment import NotGoneError
 from weir.measure import no_counters
 from weir.measure.machine_state import MachineState
 from weir.plan.attached import PORT
@@ -47,6 +48,8 @@ class MadeTester:
     sessions: int = 0
     """That are open."""
     attached: int = 0
+    stays: str = ""
+    """What a deployment says of which not all goes."""
 
     @contextmanager
     def attach(self, topology: Topology, interface: str, state: MachineState) -> Iterator[Attached]:
@@ -58,6 +61,8 @@ class MadeTester:
             yield Attached(self.device, no_counters)
         finally:
             self.attached -= 1
+            if self.stays:
+                raise NotGoneError(self.stays, "mend that and destroy again")
 
     def session(self, to: str, **how: Any) -> Shell:
         assert to.startswith("198.51.100.")

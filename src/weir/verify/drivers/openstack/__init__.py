@@ -162,14 +162,14 @@ class OpenStackDriver:
         try:
             yield made
         except BaseException as error:
-            began_s = time.monotonic()
-            failed, left = error, None
+            began_s, told = time.monotonic(), CleanUp.of(error)
+            failed, left = error, told.not_removed
             try:
                 remove(cloud, made)
             except WeirError as stays:
-                left = str(stays)
-                failed = CloudError(f"{error}; and then: {left}") if isinstance(error, WeirError) else error
-            CleanUp(time.monotonic() - began_s, left).told_by(failed)
+                left = str(stays) if left is None else f"{left}; {stays}"
+                failed = CloudError(f"{error}; and then: {stays}") if isinstance(error, WeirError) else error
+            CleanUp(told.seconds + time.monotonic() - began_s, left).told_by(failed)
             raise failed from None if failed is error else error
         else:
             remove(cloud, made)

@@ -22,6 +22,7 @@ from weir.plan.attached import PORT, attached_steps, attached_topology
 from weir.plan.cloud.topology import cloud_tester
 from weir.results.result import Ceiling
 from weir.verify.driver import ChainWanted, CloudError
+from weir.verify.drivers.local_errors import building
 from weir.verify.drivers.tester_alone import TesterAlone
 
 from . import chain_sentences
@@ -106,20 +107,19 @@ class OpenStackChains:
         assert chains is not None  # or the case is skipped
         tester, token = self._tester(wanted.performance), made.path.stem[-_TOKEN_DIGITS:]
         topology = self._topology(_CHAIN_NAMES[wanted.instances], token, tester)
-        building = ChainBuilding(self._cloud(), self._options, made, deadline)
-        built = building.chain(wanted, chains, topology.port(PORT).mac, key.with_suffix(".pub"))
+        servers = ChainBuilding(self._cloud(), self._options, made, deadline)
+        built = servers.chain(wanted, chains, topology.port(PORT).mac, key.with_suffix(".pub"))
         stack = OpenStackStack(built.standing, key, self._options.ssh_user, made.tag, deadline)
         for one in built.standing.servers if chains.image is None else ():
             _await_forwarding(stack, one, deadline)
         with ExitStack() as held:
-            functions = self._functions(stack, built, made.tag, held)
-            around = Surroundings(chains, wanted.performance, topology, built, functions)
-            try:
-                on = held.enter_context(self._attach(topology, chains.interface, self._state))
+            with building(lambda: 0.0), ExitStack() as begun:
+                functions = self._functions(stack, built, made.tag, begun)
+                around = Surroundings(chains, wanted.performance, topology, built, functions)
+                on = begun.enter_context(self._attach(topology, chains.interface, self._state))
                 standing = OpenStackChain(on, around)
                 standing.begin(deadline)
-            except FabricError as error:
-                raise CloudError(error.message, error.fix) from error
+                held.push(begun.pop_all())
             standing.bring_up_s = round(time.monotonic() - began_s, 3)
             yield standing
 
