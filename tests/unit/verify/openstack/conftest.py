@@ -80,6 +80,7 @@ def played(tmp_path: Path, journals: Path, monkeypatch: pytest.MonkeyPatch) -> P
     monkeypatch.setattr(ssh, "said", answered)
     monkeypatch.setattr(removal, "LIMIT_S", 4.0)
     monkeypatch.setattr(removal, "UNSURE_S", 0.1)
+    monkeypatch.setattr(removal, "REQUEST_S", 0.1)
     monkeypatch.setattr(TesterAlone, "measured", lambda *_: {})
     monkeypatch.setattr(fabric, "check", lambda _technology: None)
     monkeypatch.setattr(fabric, "lacking", lambda _step: None)

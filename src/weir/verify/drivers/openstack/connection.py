@@ -17,7 +17,7 @@ from weir.fabric import stop_signals
 from weir.fabric.alarm import TookTooLongError, ended_after
 from weir.verify.driver import CloudError
 
-_REQUEST_S = 60.0
+REQUEST_S = 60.0
 """The longest that one request may wait for an answer."""
 _SHORTEST_S = 1.0
 """What one may wait at the end of its time: a healthy cloud is not to look like a dead one."""
@@ -99,10 +99,10 @@ class Cloud:
     def asking(self, what: str, deadline: Deadline | None = None) -> Iterator[None]:
         """For the body, which asks the cloud for something: its errors are CloudErrors that say what for. A
         request waits no longer than the time that is left."""
-        left_s = deadline.left_s() if deadline is not None else _REQUEST_S
+        left_s = deadline.left_s() if deadline is not None else REQUEST_S
         if left_s <= 0 and deadline is not None:
             raise CloudError(f"{what}: not begun within {deadline.within_s:.0f} s")
-        self.sdk.session.timeout = min(max(left_s, _SHORTEST_S), _REQUEST_S)
+        self.sdk.session.timeout = min(max(left_s, _SHORTEST_S), REQUEST_S)
         try:
             with ended_after(max(left_s, _SHORTEST_S) + _GRACE_S):
                 yield

@@ -51,6 +51,8 @@ class Journal:
         """That still stands, as far as is known, in the order in which it was made."""
         self.answered: set[Made] = set()
         """Of these without an identifier: nothing is on its way any more. Not in the file."""
+        self.given_up: set[Made] = set()
+        """Of these without an identifier: nobody waits for the answer any more."""
         self.cloud: dict[str, Any] = {}
         self.version = VERSION
 
@@ -97,6 +99,7 @@ class Journal:
     def unanswered(self, kind: str, name: str) -> None:
         """The cloud was asked, and has not said by now what became of it. The file's time tells when that
         was; on a full disk, when the cloud was asked."""
+        self.given_up.add(Made(kind, name))
         with suppress(FabricError):
             self._write({"unanswered": kind, "name": name})
 
@@ -153,6 +156,8 @@ class Journal:
                 self.cloud, self.version = cloud, record.get("version", VERSION)
             case {"make": kind, "name": name}:
                 self.made.append(Made(kind, name))
+            case {"unanswered": kind, "name": name}:
+                self.given_up.add(Made(kind, name))
             case {"made": kind, "name": name, "id": id_}:
                 if all((one.kind, one.name) != (kind, name) for one in self.made):
                     self.made.append(Made(kind, name))

@@ -9,7 +9,7 @@ from typing import Any
 from weir.verify.driver import CloudError
 
 from . import kinds, sweep
-from .connection import AnsweredError, Cloud, Deadline
+from .connection import REQUEST_S, AnsweredError, Cloud, Deadline
 from .journal import Journal, Made
 
 LIMIT_S = 180.0
@@ -23,7 +23,8 @@ def remove(cloud: Cloud, journal: Journal) -> None:
     """All of it; what the cloud refuses is asked for again until the time is over. CloudError names what
     stays, and the journal has it."""
     limit_s = LIMIT_S
-    deadline, unsure = Deadline(limit_s), Deadline(UNSURE_S - journal.age_s())
+    deadline, age_s = Deadline(limit_s), journal.age_s()
+    unsure, waiting = Deadline(UNSURE_S - age_s), Deadline(REQUEST_S + UNSURE_S - age_s)
     everywhere = _everywhere(journal)  # also once the project is gone
     why: dict[Made, str] = {}
     missed: set[Made] = set()
@@ -35,7 +36,9 @@ def remove(cloud: Cloud, journal: Journal) -> None:
                 if deadline.left_s() > 0 or one not in why:
                     why[one] = str(error)
                 continue
-            if there or (one in missed and (one in journal.answered or unsure.left_s() <= 0)):
+            # Who was killed while waiting for an answer has not written when it failed to come.
+            may_come_s = (unsure if one in journal.given_up else waiting).left_s()
+            if there or (one in missed and (one in journal.answered or may_come_s <= 0)):
                 journal.gone(one)
             else:
                 missed.add(one)
