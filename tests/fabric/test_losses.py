@@ -18,8 +18,8 @@ def test_refusals_of_packets_that_were_sent_again_explain_no_later_loss() -> Non
     losses = Losses()
     assert told(losses, 10_000, 0, 0) == [0, 0]
     assert told(losses, 10_000, 0, 5_000) == [0, 0]
-    assert told(losses, 10_020, 30, 5_040) == [20, 20]
-    assert told(losses, 10_025, 31, 5_050) == [25, 21]
+    assert told(losses, 10_020, 30, 5_040) == [10, 30]
+    assert told(losses, 10_025, 31, 5_050) == [15, 31]
 
 
 def test_packets_that_were_on_their_way_are_not_told_any_more_when_they_have_arrived() -> None:
@@ -57,6 +57,30 @@ def test_refusals_of_packets_that_were_sent_again_take_nothing_from_another_reas
         said = [Lost(".left", "rx_missed", missed), Lost(".right", "tx_queue_full", refused)]
         found = losses.of(said[::-1] if refused_first else said, missed, under_load=under_load)
         assert {one.reason: one.packets for one in found} == {"rx_missed": missed, "tx_queue_full": 0}
+
+
+@pytest.mark.parametrize("refused_first", [True, False])
+def test_such_refusals_take_nothing_from_another_reason_though_some_packets_are_on_their_way_at_times(
+    *, refused_first: bool
+) -> None:
+    losses = Losses()
+    for look in range(1, 9):
+        on_their_way = 30 if look % 2 == 0 else 0
+        said = [Lost(".left", "rx_missed", 10 * look), Lost(".right", "tx_queue_full", 5 * look)]
+        reading = losses.of(said[::-1] if refused_first else said, 10 * look + on_their_way, under_load=True)
+        found = {one.reason: one.packets for one in reading}
+        assert found["rx_missed"] == 10 * look
+        assert found["tx_queue_full"] <= on_their_way
+    last = losses.of([Lost(".left", "rx_missed", 80), Lost(".right", "tx_queue_full", 40)], 80)
+    assert {one.reason: one.packets for one in last} == {"rx_missed": 80, "tx_queue_full": 0}
+
+
+def test_refusals_that_lost_packets_are_told_though_some_packets_are_on_their_way_at_times() -> None:
+    losses = Losses()
+    for look, on_their_way in enumerate([0, 30, 0, 30, 0], 1):
+        said = [Lost(".right", "tx_queue_full", 5 * look), Lost(".left", "rx_missed", 10 * look)]
+        found = losses.of(said, 15 * look + on_their_way, under_load=True)
+        assert [one.packets for one in found] == [5 * look, 10 * look]
 
 
 def test_one_reason_that_two_sources_tell_at_one_place_is_told_once() -> None:
