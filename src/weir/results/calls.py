@@ -53,7 +53,7 @@ class CallLoad(Record):
     rate_cps: float
     """That was asked for."""
     offered_cps: float
-    """That the caller kept."""
+    """That the caller kept, at most: what SIPp's counts leave open is in its favour."""
     seconds: float
     """In which calls began."""
     planned: int

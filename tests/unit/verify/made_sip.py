@@ -4,6 +4,7 @@ real ones do, of calls that a test decides on."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -22,13 +23,34 @@ COLUMNS = (
 )  # fmt: skip
 
 
+START_S, STEP_S = 0.01, 0.252
+"""As SIPp has them on a real machine: until its first row, and from then on between two."""
+
+
+def rows_file(created: Sequence[tuple[float, int]], failed: int = 0) -> str:
+    """As SIPp's counts: calls created by each time since its first row; of the last row also what became of
+    them, of calls that did not get an answer in time where they failed."""
+    lines = [";".join(COLUMNS)]
+    for number, (seconds, calls) in enumerate(created, 1):
+        ended, lost = (calls - failed, failed) if number == len(created) else (0, 0)
+        values: dict[str, object] = dict.fromkeys(COLUMNS, 0) | {
+            "StartTime": "d\tt\t100.0", "CurrentTime": f"d\tt\t{100 + START_S + seconds:.6f}",
+            "TotalCallCreated": calls, "CurrentCall": calls - ended - lost,
+            "SuccessfulCall(C)": ended, "FailedCall(C)": lost, "FailedTimeoutOnRecv(C)": lost,
+        }  # fmt: skip
+        lines.append(";".join(str(values[one]) for one in COLUMNS))
+    return "\n".join(lines) + "\n"
+
+
+def at_a_pace(calls: int, seconds: float) -> list[tuple[float, int]]:
+    """Rows of calls that are made in that time, the first of them when it is due, and that last 1.7 s."""
+    looks = range(math.ceil((seconds + 1.7) / STEP_S) + 1)
+    return [(n * STEP_S, min(calls, int(calls * n * STEP_S / seconds + 1e-9))) for n in looks]
+
+
 def counts_file(calls: int, failed: int, seconds: float = 1.0) -> str:
-    """As SIPp's, of calls that did not get an answer in time where they failed."""
-    values: dict[str, object] = dict.fromkeys(COLUMNS, 0) | {
-        "StartTime": "d\tt\t100.0", "CurrentTime": f"d\tt\t{100 + seconds}", "TotalCallCreated": calls,
-        "SuccessfulCall(C)": calls - failed, "FailedCall(C)": failed, "FailedTimeoutOnRecv(C)": failed,
-    }  # fmt: skip
-    return "\n".join((";".join(COLUMNS), ";".join(str(values[one]) for one in COLUMNS))) + "\n"
+    """Of a whole load."""
+    return rows_file(at_a_pace(calls, seconds), failed)
 
 
 @dataclass

@@ -14,7 +14,7 @@ from weir.results.calls import CallCapacity
 from weir.verify.report.calls import capacity
 from weir.verify.sip.capacity import capacity_of, wanted
 
-SLOW = "the caller kept 205 of 230 calls/s: SIPp is too slow"
+SLOW = "the caller kept at most 205 of 230 calls/s: SIPp is too slow"
 LATE = "The time limit came before the bounds were as close as asked."
 WIDE = GoalResult(Goal(name="calls", loss_ratio=0.05), load_pps=200.0, lower_pps=205.0, upper_pps=230.0)
 
@@ -33,7 +33,7 @@ def test_where_the_caller_was_too_slow_the_rate_is_a_bound_and_no_call_is_said_t
     found = replace(WIDE, tester_limited=True, why=SLOW)
     assert told(found) == (
         "≥ 205 calls/s, at which at least 95 % of the calls succeed; at 230 the caller was the limit "
-        "(7 trials in 61 s). The caller kept 205 of 230 calls/s: SIPp is too slow."
+        "(7 trials in 61 s). The caller kept at most 205 of 230 calls/s: SIPp is too slow."
     )
 
 

@@ -22,7 +22,7 @@ from weir.verify.sip.sipp import CallCounts, Unexpected
 
 GOOD = CallCounts(
     created=100, current=0, successful=90, failed=10, causes={"no answer in time": 10}, retransmissions=3,
-    offered_s=10.0,
+    offered_s=10.0, offered_cps=10.0,
 )  # fmt: skip
 RANG = 93
 FIRST = Counters(registered=0, invited=97, answered=92, refused=3, cancelled=2, active=0)
@@ -161,7 +161,7 @@ def test_of_counts_that_do_not_agree_nothing_is_judged() -> None:
 def test_of_a_rate_that_was_not_offered_nothing_is_judged() -> None:
     limits = CallLimits(failure_ratio=0.05, request_delay_p95_ms=500)
     found = judged(suite(load(offered_cps=30.0), outcome="skipped"), limits)
-    why = "the caller kept 30 of 50 calls/s: SIPp is too slow"
+    why = "the caller kept at most 30 of 50 calls/s: SIPp is too slow"
     assert [(one.load, one.outcome, one.why) for one in found] == [("50 calls/s", "not judged", why)] * 2
 
 

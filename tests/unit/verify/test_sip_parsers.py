@@ -12,6 +12,8 @@ from weir.verify.driver import CloudError
 from weir.verify.sip import kamailio, sipp
 from weir.verify.sip.sipp import Unexpected
 
+from .made_sip import at_a_pace, rows_file
+
 RECORDED = Path(__file__).parent / "recorded"
 
 
@@ -25,6 +27,47 @@ def test_counts_are_the_last_row_and_the_offered_time_that_of_the_last_call_made
     assert found.causes == {"another message than expected": 136}
     assert found.retransmissions == 441
     assert 9.9 < found.offered_s < 12.1
+
+
+@pytest.mark.parametrize("pace_cps", [30, 40])
+def test_a_caller_that_keeps_30_of_40_calls_a_second_for_a_second_is_told_from_one_that_keeps_them(
+    pace_cps: int,
+) -> None:
+    found = sipp.counts(recorded(f"sipp-counts-{pace_cps}-cps.csv"))
+    assert found.created == 40
+    assert pace_cps <= found.offered_cps < 1.06 * pace_cps
+
+
+@pytest.mark.parametrize(
+    ("rate_cps", "seconds", "pace_cps"),
+    [
+        (20, 0.25, 15), (40, 0.5, 30), (40, 1, 36), (400, 1, 364), (400, 2, 372), (40, 10, 37.5),
+        (3, 10, 2.5),
+    ],
+)  # fmt: skip
+def test_rows_each_quarter_of_a_second_tell_a_slow_caller_from_a_right_one_in_short_loads_too(
+    rate_cps: float, seconds: float, pace_cps: float
+) -> None:
+    planned = round(rate_cps * seconds)
+    right = sipp.counts(rows_file(at_a_pace(planned, planned / rate_cps)))
+    slow = sipp.counts(rows_file(at_a_pace(planned, planned / pace_cps)))
+    assert right.offered_cps >= rate_cps
+    assert pace_cps <= slow.offered_cps < 0.95 * rate_cps
+
+
+@pytest.mark.parametrize("behind_s", [0.0, 0.0023, 0.02])
+@pytest.mark.parametrize(("rate_cps", "planned"), [(0.5, 1), (1, 1), (3, 3), (40, 10), (40, 40), (400, 2000)])
+def test_a_caller_whose_rows_are_a_little_behind_keeps_its_rate(
+    rate_cps: float, planned: int, behind_s: float
+) -> None:
+    rows = at_a_pace(planned, planned / rate_cps)
+    late = [(seconds + behind_s if seconds else 0.0, calls) for seconds, calls in rows]
+    assert sipp.counts(rows_file(late)).offered_cps >= rate_cps
+
+
+def test_a_caller_that_was_held_up_once_and_has_made_its_calls_in_time_keeps_its_rate() -> None:
+    rows = [(0.0, 0), (0.252, 10), (0.504, 20), (0.756, 25), (1.008, 40), (2.7, 40)]
+    assert sipp.counts(rows_file(rows)).offered_cps >= 40
 
 
 def test_failures_without_a_column_of_their_own_have_a_cause_too() -> None:

@@ -51,7 +51,7 @@ def _row(case: str, load: CallLoad) -> list[str]:
 
 def _rate(load: CallLoad) -> str:
     """With what the caller kept of it, where that is less."""
-    kept = f", kept {load.offered_cps:.1f}" if load.offered_cps < load.rate_cps else ""
+    kept = f", kept ≤ {load.offered_cps:.1f}" if load.offered_cps < load.rate_cps else ""
     return f"{load.rate_cps:.4g}{kept}"
 
 

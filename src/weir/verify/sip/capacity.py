@@ -54,7 +54,8 @@ def faults(found: CallLoad) -> list[Fault]:
         said.append(
             Fault(
                 "tester",
-                f"the caller kept {found.offered_cps:.0f} of {found.rate_cps:.0f} calls/s: SIPp is too slow",
+                f"the caller kept at most {found.offered_cps:.0f} of {found.rate_cps:.0f} calls/s: "
+                "SIPp is too slow",
             )
         )
     return said

@@ -26,7 +26,6 @@ _DRAIN_S = 30.0
 time that it rings."""
 _LAST_S = 1.5
 """Until a callee ends by itself, which has no call left."""
-_STEPS = 1.5
 _LOCATIONS = "LIR"
 _COUNTED_S = 1.0
 """Until the subscriber server has written its counts: it does so twice a second."""
@@ -147,7 +146,7 @@ class Loads:
             purpose=load.purpose,
             vcpus=at.vcpus,
             rate_cps=load.rate_cps,
-            offered_cps=_offered_cps(caller, planned, load.rate_cps),
+            offered_cps=_offered_cps(caller, load.rate_cps),
             seconds=round(caller.offered_s, 3),
             planned=planned,
             created=caller.created,
@@ -192,8 +191,7 @@ class Loads:
         return media.since(media.counted(self._at.hosts), before)
 
 
-def _offered_cps(caller: CallCounts, planned: int, rate_cps: float) -> float:
-    """What it has made within a step of its counts is on time."""
-    if caller.offered_s <= planned / rate_cps + _STEPS * sipp.STEP_S:
-        return rate_cps
-    return round(caller.created / caller.offered_s, 2)
+def _offered_cps(caller: CallCounts, rate_cps: float) -> float:
+    """SIPp was told the rate with two decimals."""
+    kept_cps = round(caller.offered_cps, 2)
+    return rate_cps if kept_cps >= round(rate_cps, 2) else kept_cps
