@@ -9,7 +9,7 @@ from weir.base.cloud import CloudTopology
 from weir.base.error import FabricError
 from weir.fabric import stop_signals
 from weir.fabric.cloud.deployed import deployed_cloud
-from weir.fabric.deployment import Deployment
+from weir.fabric.deployment import Deployment, Event, OnEvent, ignore
 from weir.lab.tenants import Tenant, TenantsFile
 from weir.plan.cloud import cloud_topology
 
@@ -26,8 +26,8 @@ class Recorded:
     def keep_logs(self, error: BaseException) -> None:
         self.asked.append(f"logs of: {error}")
 
-    def destroy(self) -> None:
-        self.asked.append("destroy")
+    def destroy(self, on_event: OnEvent = ignore) -> None:
+        self.asked.append("destroy" if on_event is ignore else "destroy, told of")
 
 
 @pytest.fixture
@@ -73,3 +73,12 @@ def test_ctrl_c_that_comes_before_it_is_kept_takes_it_down(
     with pytest.raises(KeyboardInterrupt), deployed_cloud([], topology, kept=True):
         pass
     assert recorded.asked == ["keep", "logs of: ", "destroy"]
+
+
+def test_who_is_told_of_its_steps_is_told_of_those_that_are_undone_after_an_error(
+    topology: CloudTopology, recorded: Recorded
+) -> None:
+    told: list[Event] = []
+    with pytest.raises(FabricError, match="no answer"), deployed_cloud([], topology, told.append):
+        raise FabricError("no answer")
+    assert recorded.asked == ["logs of: no answer", "destroy, told of"]

@@ -53,7 +53,7 @@ def test_a_chain_of_weir_deploy_whose_data_plane_does_not_answer(
 ) -> None:
     done: list[str] = []
     standing = SimpleNamespace(
-        run_dir=tmp_path, keep_logs=keeps_nothing, destroy=lambda: done.append("destroyed")
+        run_dir=tmp_path, keep_logs=keeps_nothing, destroy=lambda _: done.append("destroyed")
     )
 
     def refuses(_path: Path) -> None:

@@ -29,7 +29,7 @@ def deployed(
         try:
             deployment.keep_logs(error)
         finally:
-            deployment.destroy()
+            deployment.destroy(on_event)
         raise
     if not kept:
         deployment.destroy()

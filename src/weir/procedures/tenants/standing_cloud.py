@@ -14,6 +14,7 @@ from weir.base.error import FabricError
 from weir.fabric import stop_signals
 from weir.fabric.cloud.deployed import deployed_cloud
 from weir.fabric.cloud.measured import MeasuredCloud
+from weir.fabric.deployment import OnEvent, ignore
 from weir.fabric.outside import TakenWatch
 from weir.measure import SutCounters, Tester
 from weir.measure.accounting import counted, lost_between
@@ -44,11 +45,13 @@ class RunningCloud:
 
 
 @contextmanager
-def standing_cloud(topology: CloudTopology, first: TrafficConfigure) -> Iterator[RunningCloud]:
+def standing_cloud(
+    topology: CloudTopology, first: TrafficConfigure, on_event: OnEvent = ignore
+) -> Iterator[RunningCloud]:
     """Deployed, its tester configured and polling, its hosts knowing their neighbours; taken down after the
     body, however it ends. `first`: streams that all arrive then. FabricError, DataPlaneError."""
     began = time.monotonic()
-    with deployed_cloud(cloud_steps(topology), topology) as deployment:
+    with deployed_cloud(cloud_steps(topology), topology, on_event) as deployment:
         cloud = MeasuredCloud(deployment, topology)
         with (
             stop_signals.allowed(),

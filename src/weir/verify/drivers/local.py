@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import secrets
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
@@ -33,14 +32,13 @@ from weir.plan.cloud.names import ovs_directory
 from weir.results.result import Ceiling
 from weir.verify.driver import (
     ChainWanted,
-    CloudError,
     HostsWanted,
     ServerWanted,
     Service,
     StackWanted,
 )
 from weir.verify.drivers.local_chain import PROJECT, LocalChain, LocalChains
-from weir.verify.drivers.local_errors import building, cloud_errors
+from weir.verify.drivers.local_errors import Within, building, cloud_errors
 from weir.verify.drivers.local_hosts import LocalHosts
 from weir.verify.drivers.local_stack import LocalStack
 
@@ -175,34 +173,13 @@ class LocalDriver:
     def _deployed(
         self, topology: CloudTopology, within_s: float = math.inf
     ) -> Iterator[tuple[fabric.Deployment, CloudTopology]]:
-        held, watch = ExitStack(), _Within(within_s)
+        held, watch = ExitStack(), Within(within_s)
         with building(watch.clean_up_s):
             deployment = held.enter_context(deployed_cloud(cloud_steps(topology), topology, watch))
         try:
             yield deployment, topology
         finally:
             held.close()  # what a case finds is no error of the deployment's, of which logs would be kept
-
-
-class _Within:
-    """Told of each step of building: none begins later than that, in seconds from now."""
-
-    def __init__(self, within_s: float) -> None:
-        self._within_s = within_s
-        self._began_s = time.monotonic()
-        self._undoing_s: float | None = None
-
-    def __call__(self, event: fabric.Event) -> None:
-        """CloudError."""
-        now_s = time.monotonic()
-        if event.state == "undoing" and self._undoing_s is None:
-            self._undoing_s = now_s
-        if event.state == "doing" and now_s - self._began_s > self._within_s:
-            raise CloudError(f"the cloud does not stand within {self._within_s:g} s; next, {event.step.text}")
-
-    def clean_up_s(self) -> float:
-        """Since the first step was undone."""
-        return 0.0 if self._undoing_s is None else time.monotonic() - self._undoing_s
 
 
 def _scripts(topology: CloudTopology, servers: Sequence[ServerWanted]) -> str:

@@ -31,7 +31,7 @@ from weir.procedures.tenants.standing_cloud import RunningCloud, standing_cloud
 from weir.protocol import DataPlaneTester
 from weir.results.result import Ceiling
 from weir.verify.driver import ChainWanted
-from weir.verify.drivers.local_errors import building
+from weir.verify.drivers.local_errors import Within, building
 from weir.verify.drivers.tester_alone import TesterAlone
 
 PROJECT = "weir-project"
@@ -84,9 +84,10 @@ class LocalChains:
         traffic = wanted.performance.traffic
         first = chain_streams(topology, str(traffic.frames[0]), traffic.flows[0], wanted.performance.seed)
         with ExitStack() as held:
-            with building(lambda: 0.0):
+            watch = Within()
+            with building(watch.clean_up_s):
                 held.enter_context(fabric.claimed(fabric.taking_part(topology)))
-                standing = held.enter_context(standing_cloud(topology, first))
+                standing = held.enter_context(standing_cloud(topology, first, watch))
             yield LocalChain(standing, wanted.performance, self._state)
 
     def _topology(self, wanted: ChainWanted) -> CloudTopology:

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from weir import fabric
 from weir.base.error import FabricError, WeirError
 from weir.fabric.deployment import NotGoneError
 from weir.verify.driver import CleanUp, CloudError
@@ -38,3 +41,25 @@ def cloud_errors(server: str | None = None) -> Iterator[None]:
     except FabricError as error:
         said = error.message if server is None else f"{server}: {error.message}"
         raise CloudError(said, error.fix) from error
+
+
+class Within:
+    """Told of each step of building and undoing: none of building begins later than that, in seconds from
+    now."""
+
+    def __init__(self, within_s: float = math.inf) -> None:
+        self._within_s = within_s
+        self._began_s = time.monotonic()
+        self._undoing_s: float | None = None
+
+    def __call__(self, event: fabric.Event) -> None:
+        """CloudError."""
+        now_s = time.monotonic()
+        if event.state == "undoing" and self._undoing_s is None:
+            self._undoing_s = now_s
+        if event.state == "doing" and now_s - self._began_s > self._within_s:
+            raise CloudError(f"the cloud does not stand within {self._within_s:g} s; next, {event.step.text}")
+
+    def clean_up_s(self) -> float:
+        """Since the first step was undone."""
+        return 0.0 if self._undoing_s is None else time.monotonic() - self._undoing_s

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the local driver tells of a chain that did not come to stand."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from weir import fabric
+from weir.base.error import FabricError
+from weir.fabric.deployment import Deployment, NotGoneError, OnEvent
+from weir.lab.performance import Performance
+from weir.lab.sut import SutFile
+from weir.plan import Step
+from weir.procedures.tenants import standing_cloud
+from weir.verify.driver import ChainWanted, CleanUp, CloudError
+from weir.verify.drivers import local_chain
+from weir.verify.drivers.local_chain import LocalChains
+
+UNDONE_S = 3.0
+STAYS = "own-verify-1 is not all gone: bridge: Device or resource busy"
+STEP = cast(Step, SimpleNamespace(text="make the bridge"))
+
+
+class Standing:
+    """A deployment whose packets do not come; it takes its time to go, and may not go at all."""
+
+    def __init__(self, pass_time: Callable[[float], None], stays: str) -> None:
+        self._pass_time, self._stays = pass_time, stays
+
+    def keep_logs(self, _error: BaseException) -> None:
+        pass
+
+    def destroy(self, on_event: OnEvent) -> None:
+        on_event(fabric.Event(STEP, "undoing"))
+        self._pass_time(UNDONE_S)
+        on_event(fabric.Event(STEP, "undone"))
+        if self._stays:
+            raise NotGoneError(self._stays)
+
+
+@pytest.mark.parametrize(
+    ("stays", "why"), [("", "^no packets come$"), (STAYS, f"^no packets come; and then: {STAYS}$")]
+)
+def test_the_clean_up_of_a_chain_that_lets_nothing_through_is_told(
+    stays: str, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    passed: list[float] = []
+
+    def measured(*_: Any) -> None:
+        passed.append(10.0)  # until it is known that nothing comes
+        raise FabricError("no packets come")
+
+    monkeypatch.setattr(time, "monotonic", lambda: sum(passed))
+    monkeypatch.setattr(Deployment, "deploy", lambda *_: Standing(passed.append, stays))
+    monkeypatch.setattr(standing_cloud, "MeasuredCloud", measured)
+    monkeypatch.setattr(local_chain.LocalChains, "_topology", lambda *_: SimpleNamespace())
+    monkeypatch.setattr(local_chain, "chain_streams", lambda *_: None)
+    monkeypatch.setattr(standing_cloud, "cloud_steps", lambda _: [])
+    monkeypatch.setattr(fabric, "taking_part", lambda _: ())
+    monkeypatch.setattr(fabric, "claimed", nullcontext)
+    wanted = ChainWanted(1, "generic", 0, Performance())
+    with (
+        pytest.raises(CloudError, match=why) as told,
+        LocalChains(SutFile(weir=1, name="own")).chain(wanted),
+    ):
+        pytest.fail("it stands")
+    assert CleanUp.of(told.value) == CleanUp(UNDONE_S, stays or None)
