@@ -25,7 +25,7 @@ LIMIT_S = 900.0
     ("module", "test"),
     [
         ("ip_vs", "tests/smoke/test_counterparts.py -k ipvs"),
-        ("openvswitch", "tests/smoke/test_frames.py -k ovs"),
+        ("openvswitch", "tests/smoke/test_frames.py -k 'ovs and not dpdk'"),
         ("openvswitch", "tests/smoke/test_kernel_datapath.py"),
         ("openvswitch", "tests/smoke/test_kernel_function.py -k 'simplest and ovs'"),
         ("8021q", "tests/smoke/test_spanning.py -k vlans_of_one_interface"),
