@@ -43,9 +43,11 @@ def swept(
     deaf: bool = False,
     silent: str = "",
     holds: tuple[str, str] = ("", ""),
+    deleted: list[str] | None = None,
 ) -> MadeSdk:
     known = {kind: there.get(kind, []) for kinds in KINDS.values() for kind in kinds}
-    sdk = MadeSdk(known, refused or set(), deaf=deaf, silent=silent, holds=holds)
+    gone = [] if deleted is None else deleted
+    sdk = MadeSdk(known, refused or set(), gone, deaf=deaf, silent=silent, holds=holds)
     sweep(MadeApi(sdk), TAG, Deadline(within_s))  # type: ignore[arg-type]
     return sdk
 
@@ -76,9 +78,10 @@ def test_a_project_stays_until_what_a_slow_server_holds_is_gone_and_its_default_
 
 def test_a_project_whose_default_group_does_not_go_stays_and_is_told() -> None:
     there = {"project": [thing(MINE)], "security_group": [thing("default", f"#{MINE}")]}
+    deleted: list[str] = []
     with pytest.raises(CloudError, match=r"remove security group default: security_group does not go$"):
-        swept(there, {"security_group"}, within_s=0.05)
-    assert there["project"]
+        swept(there, {"security_group"}, within_s=0.05, deleted=deleted)
+    assert deleted == []
 
 
 @pytest.mark.parametrize(
