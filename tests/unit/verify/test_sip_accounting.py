@@ -175,6 +175,12 @@ def test_only_all_of_the_calls_are_a_hundred_percent(successful: int, said: str)
     assert interval == "91.0 to 99.9996"
 
 
+@pytest.mark.parametrize(("rate_cps", "said"), [(10_000.0, "10000"), (212.5, "212.5"), (80.0, "80")])
+def test_a_rate_of_calls_is_written_without_powers_of_ten(rate_cps: float, said: str) -> None:
+    found = suite(load(rate_cps=rate_cps, offered_cps=rate_cps, failed=1, causes={"no answer in time": 1}))
+    assert [row[2] for row in (*calls.rows(found), *calls.fates(found))] == [said, said]
+
+
 def test_a_search_sees_calls_as_packets_and_takes_no_trial_that_does_not_add_up() -> None:
     trial = as_trial("search", load())
     assert (trial.offered, trial.delivered, trial.valid) == (100, 97, True)

@@ -52,13 +52,13 @@ def _row(case: str, load: CallLoad) -> list[str]:
 def _rate(load: CallLoad) -> str:
     """With what the caller kept of it, where that is less."""
     kept = f", kept ≤ {load.offered_cps:.1f}" if load.offered_cps < load.rate_cps else ""
-    return f"{load.rate_cps:.4g}{kept}"
+    return f"{load.rate_cps:g}{kept}"
 
 
 def fates(suite: SuiteResult) -> list[list[str]]:
     """In the order of FATE_HEAD: of loads with calls that failed, or counts that do not agree."""
     return [
-        [case.name, str(load.vcpus or "all"), f"{load.rate_cps:.4g}", fate(load)]
+        [case.name, str(load.vcpus or "all"), f"{load.rate_cps:g}", fate(load)]
         for case in suite.cases
         for load in case.calls
         if load.failed or load.disagreements
@@ -91,7 +91,7 @@ def sentences(suite: SuiteResult) -> Iterator[str]:
             if (rtp := load.rtp) is not None:
                 there = f"{rtp.sent} packets of RTP sent, {rtp.arrived} arrived"
                 back = f"{rtp.echoed} sent back, {rtp.returned} arrived"
-                yield f"{case.name} at {load.rate_cps:.4g} calls/s: {there}; {back}"
+                yield f"{case.name} at {load.rate_cps:g} calls/s: {there}; {back}"
 
 
 def capacity(found: CallCapacity) -> str:
