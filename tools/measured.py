@@ -19,6 +19,7 @@ from weir.base.error import WeirError
 from weir.cli.stored import stored
 from weir.lab.frames import frame_label
 from weir.procedures.latency import section_rows
+from weir.procedures.side_by_side import section as side_by_side
 from weir.procedures.steps import section as steps
 from weir.procedures.tenants import section as tenants
 from weir.procedures.tenants import section_rows as sent
@@ -84,8 +85,8 @@ def main_table(result: Result) -> Iterator[str]:
 
 
 def lab_tables(result: Result) -> Iterator[str]:
-    """Markdown: rates, changes of the delay, whether processors were emulated, what was left out and why, and
-    what this machine cannot show."""
+    """Markdown: rates, cycles of what is compared, changes of the delay, whether processors were emulated,
+    what was left out and why, and what this machine cannot show."""
     if summary.goals(result):
         yield from table(result)
     else:
@@ -95,6 +96,9 @@ def lab_tables(result: Result) -> Iterator[str]:
         yield from _plain(brought, f"{brought.title}:")
         yield ""
         yield from textwrap.wrap(" ".join(steps.MEANING), WIDTH, break_on_hyphens=False)
+    for one in side_by_side.tables(result):
+        yield from _plain(one, f"{one.title}:")
+        yield from ("", *textwrap.wrap(one.note, WIDTH, break_on_hyphens=False))
     rows = list(section_rows.reduction_rows(result))
     if rows:
         yield ""

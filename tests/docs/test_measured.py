@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.report.disturbed import disturbed, trial
+from tests.report.stepped import stepped
 from tests.report.synthetic import result
 from tests.unit.procedures.latency.test_changes import compared
 from tests.unit.procedures.tenants.made import found as cloud
@@ -111,6 +112,18 @@ def test_a_labs_own_readme_has_its_changes_and_what_was_left_out() -> None:
     assert "- `tuned`: pinning, pmd_cores 1" in lines
     assert f"- `{made.setups[0].name}`: {made.setups[0].refused}" in lines
     assert "- c-states: no deep sleep to switch off" in lines
+
+
+def test_what_is_compared_has_its_rate_and_cycles_in_one_table() -> None:
+    made = stepped()
+    made.spec.pop("steps")
+    lines = list(measured.lab_tables(made))
+    assert (
+        "| chain | frame | variant | NDR, Mpps | × | cycles, functions | cycles, threads | cycles, way |"
+        in lines
+    )
+    assert "| ran-upf | 128 | index | 2.200 | 2.00 | 200 | 220 | 250 |" in lines
+    assert "polls, or may, has all of its time in it." in " ".join(lines)
 
 
 def test_clouds_are_said_to_be_measured_one_after_the_other_and_not_in_pairs() -> None:

@@ -13,7 +13,7 @@ import pytest
 from tests.weir_command import WEIR
 from weir.lab import Lab, load_lab
 from weir.lab.ways import ways
-from weir.procedures.steps.section_gains import cost, fewer, in_functions
+from weir.report.cycles import cost, fewer, in_functions
 from weir.results.result import Case, Trial
 
 from .tiny import LAB

@@ -39,6 +39,7 @@ PROCEDURES = (
     Procedure("migration", "migrate"),
     Procedure("rfc2544", "rfc2544"),
     Procedure("latency", every_run=True),
+    Procedure("side_by_side", every_run=True),
     Procedure("lean", "lean"),
     Procedure("connections"),
     Procedure("replay"),

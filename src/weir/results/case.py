@@ -13,7 +13,7 @@ from weir.results.migration import Migration
 from weir.results.rfc2544 import Rfc2544
 from weir.results.soak import Soak
 from weir.results.throughput import Throughput
-from weir.results.trial import Trial
+from weir.results.trial import StreamCount, Trial
 
 TESTER_BOUND_SHARE = 0.9
 """Of what the tester alone can do: a result above it says little about the system under test."""
@@ -85,6 +85,21 @@ class DelayPoint(Record):
     def counting(self) -> list[Trial]:
         """The valid trials; all, if none is."""
         return [trial for trial in self.trials if trial.valid] or self.trials
+
+    @property
+    def worst(self) -> StreamCount | None:
+        """Of the valid trials, or of all if none is, the stream of the worse direction with the highest P99;
+        None: none measured a delay."""
+        return max(
+            (
+                stream
+                for trial in self.counting
+                for stream in trial.streams
+                if stream.latency is not None and stream.direction == self.worst_direction
+            ),
+            key=lambda stream: stream.latency.p99_us if stream.latency else 0.0,
+            default=None,
+        )
 
     @property
     def samples_us(self) -> tuple[float, ...]:

@@ -118,18 +118,7 @@ def delay_rows(result: Result) -> Iterator[DelayRow]:
     """All loads of all cases, in their order."""
     for setup, case in result.cases():
         for point in case.delays:
-            measured = [
-                (trial, stream)
-                for trial in point.counting
-                for stream in trial.streams
-                if stream.latency is not None and stream.direction == point.worst_direction
-            ]
-            worst = max(
-                (stream for _, stream in measured),
-                key=lambda stream: stream.latency.p99_us if stream.latency else 0.0,
-                default=None,
-            )
-            yield DelayRow(setup, case, point, worst, sum(trial.valid for trial in point.trials))
+            yield DelayRow(setup, case, point, point.worst, sum(trial.valid for trial in point.trials))
 
 
 def delay_table(result: Result) -> PlainTable | None:

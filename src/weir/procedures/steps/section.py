@@ -11,8 +11,8 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from weir.procedures.steps.section_gains import Cost, Ladder, Step, ladders
-from weir.report import blocks, numbers, rates, summary
+from weir.procedures.steps.section_gains import Ladder, Step, ladders
+from weir.report import blocks, cycles, numbers, rates, summary
 from weir.report.page.bar_chart import Bar, Group, bar_chart
 from weir.report.page.chart_axes import Axis
 from weir.report.page.markup import sentence, sheet, tag
@@ -72,7 +72,7 @@ def _table(found: Sequence[Ladder]) -> Table:
                 _times(before.rate),
                 _span(before.rate),
                 _times(first.rate),
-                _cycles(step.functions),
+                cycles.said(step.functions),
                 _times(before.functions),
                 _span(before.functions),
                 _times(first.functions),
@@ -121,9 +121,9 @@ def _line(ladder: Ladder, step: Step) -> list[str]:
         step.name,
         f"{rates.mpps(step.found)} {step.flags}".rstrip(),
         *(_whole(one.rate) for one in (before, first)),
-        _cycles(step.functions),
+        cycles.said(step.functions),
         *(_whole(one.functions) for one in (before, first)),
-        _cycles(step.way),
+        cycles.said(step.way),
         *(_whole(one.way) for one in (before, first)),
     ]
 
@@ -268,10 +268,6 @@ def _span(ratio: Ratio | NoRatio | None) -> str:
 def _whole(ratio: Ratio | NoRatio | None) -> str:
     """ "2.00 (1.90–2.10)"."""
     return _times(ratio) + _in(ratio) if isinstance(ratio, Ratio) else numbers.NONE
-
-
-def _cycles(cost: Cost | None) -> str:
-    return f"{cost.cycles:,.0f}" if cost is not None else numbers.NONE
 
 
 SECTION = Section(

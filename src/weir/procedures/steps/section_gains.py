@@ -8,30 +8,13 @@ what a packet costs depends on the load; each round has a median of its own, and
 
 from __future__ import annotations
 
-import statistics
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from weir.report import legend, summary
+from weir.report.cycles import Cost, cost, fewer, in_functions, on_the_way
 from weir.report.rates import NoRatio, Ratio, compared
-from weir.results.result import Case, Result, Setup, Throughput, Trial
-
-TESTER = frozenset({"generator", "receiver"})
-"""Kinds of areas, as results call them."""
-
-
-@dataclass(frozen=True)
-class Cost:
-    """Cycles of the time-stamp counter for each packet that the tester sent."""
-
-    by_round: dict[int, float]
-    """Median of the round's trials."""
-    trials: int
-
-    @property
-    def cycles(self) -> float:
-        """The median of the rounds."""
-        return statistics.median(self.by_round.values())
+from weir.results.result import Case, Result, Setup, Throughput
 
 
 @dataclass(frozen=True)
@@ -154,48 +137,3 @@ def _step(name: str, setup: Setup, frame: str, goal: str, others: tuple[Step | N
     row = None if case is None or found is None else summary.Row(setup, case, found, None, None)
     flags = legend.flags_of(row, case) if case is not None else ""
     return Step(name, setup, case, found, flags, functions, way, before, *gains)
-
-
-# --- cycles -------------------------------------------------------------------------------------------------
-
-
-def in_functions(trial: Trial) -> int | None:
-    """Cycles of what functions do with packets, and of the fast path in their place; None: nothing of them is
-    known, as of functions outside weir-dp. Hardly any of it is time in which somebody else had the core."""
-    paths = [path for area in trial.areas for path in area.paths if path.stages]
-    if not paths:
-        return None
-    return sum(path.fastpath_cycles + sum(stage.cycles for stage in path.stages) for path in paths)
-
-
-def on_the_way(trial: Trial) -> int | None:
-    """Cycles of all that a packet passes but the tester: functions, ports, rings between areas, switch and
-    kernel, each once; and of whoever had a core while it handled packets."""
-    areas = [area for area in trial.areas if area.kind not in TESTER]
-    return sum(area.own_cycles for area in areas) if areas else None
-
-
-def cost(case: Case, of: Callable[[Trial], int | None]) -> Cost | None:
-    """For each packet of the valid trials that confirm a rate; None where nothing is known."""
-    by_round: dict[int, list[float]] = {}
-    numbers = [one.round for one in case.rounds] or [case.round]
-    for place, (number, trials) in enumerate(zip(numbers, case.trials_of_rounds, strict=True)):
-        confirming = (one for one in trials if one.purpose == "confirm" and one.valid and one.offered)
-        told = [(of(trial), trial.offered) for trial in confirming]
-        if known := [cycles / packets for cycles, packets in told if cycles is not None]:
-            by_round[place if number is None else number] = known
-    if not by_round:
-        return None
-    medians = {number: statistics.median(some) for number, some in by_round.items()}
-    return Cost(medians, sum(map(len, by_round.values())))
-
-
-def fewer(before: Cost | None, now: Cost | None) -> Ratio | None:
-    """Times as few cycles a packet: the median of the rounds that both have, with the least and the greatest;
-    None where either has none, or nothing is left that could be divided by."""
-    if before is None or now is None:
-        return None
-    shared = [number for number in before.by_round if number in now.by_round]
-    pairs = [(before.by_round[number], now.by_round[number]) for number in shared]
-    values = [one / other for one, other in pairs or [(before.cycles, now.cycles)] if other > 0]
-    return Ratio(statistics.median(values), min(values), max(values)) if values else None

@@ -23,7 +23,7 @@ from rich.text import Text
 from weir.lab.frames import frame_label
 from weir.procedures.throughput import section_page
 from weir.procedures.throughput.section_findings import findings
-from weir.report import blocks, legend, numbers, rates, summary
+from weir.report import blocks, cycles, legend, numbers, rates, summary
 from weir.report.rates import FLAGS
 from weir.report.sections import HOW_TO_READ, LETTERS, Cell, CsvTable, Note, PlainTable, Section
 from weir.results.result import Case, Result, Setup, Throughput
@@ -43,7 +43,8 @@ COLUMNS = (
     "repeats", "l2_bps", "l1_bps", "loss_ratio", "ratio_to_baseline", "ratio_min", "ratio_max",
     "ratio_bound", "baseline", "flags", "tester_bound", "disturbed", "out_of_time", "slower_times",
     "farther_times", "left_out_share", "unsteady", "ceiling_pps", "variant", "searches", "unmeasured",
-    "lab_bound",
+    "lab_bound", "functions_cycles_per_packet", "threads_cycles_per_packet", "way_cycles_per_packet",
+    "cycles_bound",
 )
 # fmt: on
 
@@ -224,6 +225,7 @@ def _rows(result: Result) -> Iterator[dict[str, Cell]]:
             **row.throughput.model_dump(exclude={"rounds", "distances_cycles", "stall_labelled"}),
             **_interval(row.throughput),
             **_ratio(row),
+            **_cycles(row.case),
             "why": " ".join(filter(None, (row.throughput.why, why_not_whole(row.case)))) or None,
             "disturbed": row.throughput.beside_others,
             "flags": legend.flags_of(row, row.case),
@@ -250,6 +252,17 @@ def _ratio(row: summary.Row) -> dict[str, Cell]:
         "ratio_max": row.ratio.high,
         "ratio_bound": row.ratio.bound,
     }
+
+
+def _cycles(case: Case) -> dict[str, Cell]:
+    """Of the trials that confirm its rates."""
+    ways = {"functions": cycles.in_functions, "threads": cycles.in_threads, "way": cycles.on_the_way}
+    found = {name: cycles.cost(case, way) for name, way in ways.items()}
+    known: dict[str, Cell] = {
+        f"{name}_cycles_per_packet": one.cycles for name, one in found.items() if one is not None
+    }
+    way = found["way"]
+    return known if way is None else {**known, "cycles_bound": "<=" if way.at_most else "="}
 
 
 def _place(result: Result, setup: Setup, case: Case | None) -> dict[str, Cell]:

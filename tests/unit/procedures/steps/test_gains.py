@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from tests.report.stepped import NO_OFFLOAD, OTHERS, STEPS, area, stepped
-from weir.procedures.steps.section_gains import Cost, Ladder, Step, fewer, ladders
+from weir.procedures.steps.section_gains import Ladder, Step, ladders
+from weir.report.cycles import Cost, fewer
 from weir.report.rates import NoRatio, Ratio
 from weir.results.result import Result
 
@@ -120,4 +121,5 @@ def test_functions_outside_weir_dp_have_cycles_of_the_way_alone() -> None:
         trial.areas = [area("guest", "guest", 3000)]
     found = step(made, "index")
     assert found.functions is None
-    assert found.way == Cost({0: 3, 1: 3, 2: 3}, 3)
+    assert found.way == Cost({0: 3, 1: 3, 2: 3}, 3, at_most=True)
+    assert found.to_before.way is None, "a bound compares with nothing"

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a packet costs, in cycles of the time-stamp counter for each that the tester sent.
+
+Of the trials that confirm a rate, since the cost depends on the load; each round has a median of its own, so
+that rounds compare in pairs.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from weir.report import numbers
+from weir.report.rates import SIGNS, Ratio
+from weir.results.result import Case, Trial
+
+TESTER = frozenset({"generator", "receiver"})
+SWITCH_AND_KERNEL = frozenset({"pmd", "thread", "softirq", "syscalls"})
+GUEST = "guest"
+"""Kinds of areas, as results call them."""
+POLLS_RATIO = 0.9
+"""What runs for so much of its time under full load also at half of it or less waits by polling."""
+SMALL_RATIO = 0.1
+"""Of what all programs have: threads below it are not looked at."""
+
+Of = Callable[[Trial], int | None]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Cycles for each packet."""
+
+    by_round: dict[int, float]
+    """Median of the round's trials."""
+    trials: int
+    at_most: bool = False
+    """A program that polls has the whole of its time in it, or nobody can tell whether it does."""
+
+    @property
+    def cycles(self) -> float:
+        """The median of the rounds."""
+        return statistics.median(self.by_round.values())
+
+
+def said(cost: Cost | None) -> str:
+    """ "1,234", "≤1,234"; a dash where nothing is known."""
+    return numbers.NONE if cost is None else f"{SIGNS['<='] * cost.at_most}{cost.cycles:,.0f}"
+
+
+def in_functions(trial: Trial) -> int | None:
+    """Of what functions do with packets, and of the fast path in their place; None: nothing of them is
+    known, as of functions outside weir-dp. Hardly any of it is time in which somebody else had the core."""
+    paths = [path for area in trial.areas for path in area.paths if path.stages]
+    if not paths:
+        return None
+    return sum(path.fastpath_cycles + sum(stage.cycles for stage in path.stages) for path in paths)
+
+
+def in_threads(trial: Trial) -> int | None:
+    """Of the threads that are the functions': weir-dp's areas, programs, containers and virtual machines,
+    with what they read and write ports in, and without the kernel's receive path in their system calls.
+    None: they have none, as Linux."""
+    return _own(trial, TESTER | SWITCH_AND_KERNEL)
+
+
+def on_the_way(trial: Trial) -> int | None:
+    """Of all that a packet passes but the tester: functions, ports, rings between areas, switch and
+    kernel, each once; and of whoever had a core while it handled packets."""
+    return _own(trial, TESTER)
+
+
+def _own(trial: Trial, without: frozenset[str]) -> int | None:
+    areas = [area for area in trial.areas if area.kind not in without]
+    return sum(area.own_cycles for area in areas) if areas else None
+
+
+def cost(case: Case, of: Of) -> Cost | None:
+    """For each packet of the valid trials that confirm a rate; None where nothing is known."""
+    by_round: dict[int, list[float]] = {}
+    confirming: list[Trial] = []
+    rounds = [one.round for one in case.rounds] or [case.round]
+    for place, (number, trials) in enumerate(zip(rounds, case.trials_of_rounds, strict=True)):
+        valid = [one for one in trials if one.purpose == "confirm" and one.valid and one.offered]
+        told = [(of(trial), trial.offered) for trial in valid]
+        if known := [cycles / packets for cycles, packets in told if cycles is not None]:
+            by_round[place if number is None else number] = known
+            confirming += valid
+    if not by_round:
+        return None
+    medians = {number: statistics.median(some) for number, some in by_round.items()}
+    at_most = of is not in_functions and _may_poll(case, confirming)
+    return Cost(medians, sum(map(len, by_round.values())), at_most)
+
+
+def _may_poll(case: Case, confirming: list[Trial]) -> bool:
+    """Whether a thread of programs runs for as long at a light load, or no light trial tells."""
+    loaded = [_of_programs(trial) for trial in confirming]
+    names = {name for one in loaded for name in one}
+    if not names:
+        return False
+    light = min((one for one in case.curve if one.valid), key=_load_pps, default=None)
+    if light is None or _load_pps(light) > statistics.median(map(_load_pps, confirming)) / 2:
+        return True
+    without = _of_programs(light)
+    full = {name: statistics.median(one[name] for one in loaded) for name in names}
+    least = SMALL_RATIO * sum(full.values())
+    return any(full[name] >= least and without[name] >= POLLS_RATIO * full[name] for name in names)
+
+
+def _load_pps(trial: Trial) -> float:
+    return trial.intended_load_pps
+
+
+def _of_programs(trial: Trial) -> Counter[tuple[str, int]]:
+    """Cycles a second that threads of programs ran, system calls included."""
+    seconds = max((core.window_s for core in trial.cores), default=trial.duration_s)
+    found: Counter[tuple[str, int]] = Counter()
+    for area in trial.areas:
+        if area.kind == GUEST:
+            found[area.name, area.core] += round(area.busy_cycles / seconds)
+    return found
+
+
+def fewer(before: Cost | None, now: Cost | None) -> Ratio | None:
+    """Times as few cycles a packet: the median of the rounds that both have, with the least and the greatest;
+    None where either has none or a bound alone, or nothing is left that could be divided by."""
+    if before is None or now is None or before.at_most or now.at_most:
+        return None
+    shared = [number for number in before.by_round if number in now.by_round]
+    pairs = [(before.by_round[number], now.by_round[number]) for number in shared]
+    values = [one / other for one, other in pairs or [(before.cycles, now.cycles)] if other > 0]
+    return Ratio(statistics.median(values), min(values), max(values)) if values else None
