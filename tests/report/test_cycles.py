@@ -5,13 +5,19 @@ from __future__ import annotations
 
 import pytest
 
-from weir.report.cycles import cost, in_functions, in_threads, on_the_way, said
+from weir.report import cycles
+from weir.report.cycles import Cost, Of, in_functions, in_threads, on_the_way, said
+from weir.results.loads import PathLoad, StageLoad
 from weir.results.result import AreaLoad, Case, Trial
 
 from .stepped import area, stepped
 
-HALF_PPS = 0.5e6
-"""Of the load of the trials that confirm."""
+FULL_PPS, HALF_PPS = 1e6, 0.5e6
+"""The load of the trials that confirm, and half of it."""
+
+
+def cost(case: Case, of: Of) -> Cost | None:
+    return cycles.cost(case, of, "NDR")
 
 
 def program(*, loaded: dict[str, int], light: dict[str, int], light_pps: float = HALF_PPS) -> Case:
@@ -72,3 +78,50 @@ def test_of_trials_that_do_not_confirm_nothing_is_told() -> None:
     searching: list[Trial] = [one for one in case.trials if one.purpose != "confirm"]
     case.trials, case.rounds = searching, []
     assert cost(case, on_the_way) is None
+
+
+def test_cycles_are_of_the_goal_s_own_trials() -> None:
+    case = program(loaded={"main": 9000}, light={"main": 900})
+    pdr = case.throughput[0].model_copy(update={"goal": "PDR", "lower_bound_pps": 3e6})
+    first = case.rounds[0]
+    cheaper = case.trials[1].model_copy(update={"intended_load_pps": 3e6, "areas": areas({"main": 5000})})
+    case.trials.insert(2, cheaper)
+    case.rounds[0] = first.model_copy(update={"throughput": [*first.throughput, pdr], "trials": 3})
+    assert said(cost(case, in_threads)) == "9"
+    assert cycles.cost(case, in_threads, "PDR") == Cost({0: 5.0}, 1)
+    irregular = case.throughput[0].model_copy(update={"load_pps": None, "lower_bound_pps": None})
+    case.rounds = [one.model_copy(update={"throughput": [irregular]}) for one in case.rounds]
+    assert cost(case, in_threads) is None
+
+
+def test_stages_of_the_kernel_which_stacks_tell_are_no_functions() -> None:
+    case = program(loaded={}, light={})
+    stage = StageLoad(nf="bridge", packets_in=1000, cycles=4_000_000, dropped=0)
+    path = PathLoad(
+        name="kernel", inputs=[], outputs=[], packets_in=1000, packets_out=1000, dropped=0, stages=[stage]
+    )
+    for trial in case.trials:
+        trial.areas = [area("softirq.1", "softirq", 4_000_000, paths=[path])]
+    assert cost(case, in_functions) is None
+    assert said(cost(case, on_the_way)) == "4,000"
+
+
+def test_a_thread_that_polls_on_another_core_each_round_polls() -> None:
+    case = program(loaded={"main": 9000}, light={"main": 8900})
+    moved = [one for one in case.trials if one.purpose == "confirm"][1]
+    moved.areas = [one.model_copy(update={"core": 5}) for one in moved.areas]
+    case.curve[0].areas = [one.model_copy(update={"core": 4}) for one in case.curve[0].areas]
+    assert said(cost(case, in_threads)) == "≤9"
+
+
+def test_what_ran_in_one_trial_by_chance_is_not_the_functions() -> None:
+    case = program(loaded={}, light={})
+    by_chance = next(one for one in case.trials if one.purpose == "confirm")
+    again = by_chance.model_copy(deep=True)
+    by_chance.areas = areas({"log": 2000})
+    case.trials.insert(2, again)
+    case.rounds[0] = case.rounds[0].model_copy(update={"trials": 3})
+    assert cost(case, in_threads) is None
+    way = cost(case, on_the_way)
+    assert way is not None
+    assert not way.at_most

@@ -59,6 +59,20 @@ def test_delays_are_of_the_first_load_and_of_valid_trials() -> None:
     assert [line[5:7] for line in found.lines[1:]] == [["–", "–"], ["–", "–"]]
 
 
+def test_delays_at_different_loads_do_not_stand_in_one_column() -> None:
+    made = compared()
+    first, second, _ = (setup.cases[0] for setup in made.setups[:3])
+    share, rate = (
+        DelayPoint(load=load, load_pps=1e5, worst_direction="right-to-left", trials=[trial(SLOWEST_OF_1000)])
+        for load in ("10% PDR", "100Mbit/s")
+    )
+    first.delays, second.delays = [share, rate], [rate]
+    assert table(made).head[5] == "P50 at 100Mbit/s, µs"
+    second.delays = [rate.model_copy(update={"load": "1Gbit/s"})]
+    assert table(made).head[5] == "P50 at 10% PDR, µs"
+    assert table(made).lines[1][5:7] == ["–", "–"]
+
+
 def test_page_and_markdown_have_it_and_a_lab_with_steps_or_without_areas_has_not() -> None:
     for form in ("html", "markdown"):
         assert TITLE in report.render(compared(), form)

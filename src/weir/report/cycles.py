@@ -9,21 +9,22 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from weir.lab.execution import FUNCTION_KINDS, TESTER_KINDS
 from weir.report import numbers
-from weir.report.rates import SIGNS, Ratio
-from weir.results.result import Case, Trial
+from weir.report.rates import SIGNS, Bound, Ratio
+from weir.results.result import AreaLoad, Case, Trial
 
-TESTER = frozenset({"generator", "receiver"})
-SWITCH_AND_KERNEL = frozenset({"pmd", "thread", "softirq", "syscalls"})
 GUEST = "guest"
-"""Kinds of areas, as results call them."""
+"""A kind of areas, as results call them."""
 POLLS_RATIO = 0.9
 """What runs for so much of its time under full load also at half of it or less waits by polling."""
 SMALL_RATIO = 0.1
 """Of what all programs have: threads below it are not looked at."""
+
+AT_MOST = "≤: a program that polls, or may, has all of its time in it."
 
 Of = Callable[[Trial], int | None]
 
@@ -43,16 +44,22 @@ class Cost:
         """The median of the rounds."""
         return statistics.median(self.by_round.values())
 
+    @property
+    def bound(self) -> Bound:
+        """As of ratios."""
+        return "<=" if self.at_most else "="
+
 
 def said(cost: Cost | None) -> str:
     """ "1,234", "≤1,234"; a dash where nothing is known."""
-    return numbers.NONE if cost is None else f"{SIGNS['<='] * cost.at_most}{cost.cycles:,.0f}"
+    return numbers.NONE if cost is None else f"{SIGNS[cost.bound]}{cost.cycles:,.0f}"
 
 
 def in_functions(trial: Trial) -> int | None:
     """Of what functions do with packets, and of the fast path in their place; None: nothing of them is
     known, as of functions outside weir-dp. Hardly any of it is time in which somebody else had the core."""
-    paths = [path for area in trial.areas for path in area.paths if path.stages]
+    ours = (area for area in trial.areas if area.kind in FUNCTION_KINDS)  # the kernel has stages by stacks
+    paths = [path for area in ours for path in area.paths if path.stages]
     if not paths:
         return None
     return sum(path.fastpath_cycles + sum(stage.cycles for stage in path.stages) for path in paths)
@@ -62,29 +69,32 @@ def in_threads(trial: Trial) -> int | None:
     """Of the threads that are the functions': weir-dp's areas, programs, containers and virtual machines,
     with what they read and write ports in, and without the kernel's receive path in their system calls.
     None: they have none, as Linux."""
-    return _own(trial, TESTER | SWITCH_AND_KERNEL)
+    return _own(area for area in trial.areas if area.kind in (*FUNCTION_KINDS, GUEST))
 
 
 def on_the_way(trial: Trial) -> int | None:
     """Of all that a packet passes but the tester: functions, ports, rings between areas, switch and
     kernel, each once; and of whoever had a core while it handled packets."""
-    return _own(trial, TESTER)
+    return _own(area for area in trial.areas if area.kind not in TESTER_KINDS)
 
 
-def _own(trial: Trial, without: frozenset[str]) -> int | None:
-    areas = [area for area in trial.areas if area.kind not in without]
-    return sum(area.own_cycles for area in areas) if areas else None
+def _own(areas: Iterable[AreaLoad]) -> int | None:
+    found = [area.own_cycles for area in areas]
+    return sum(found) if found else None
 
 
-def cost(case: Case, of: Of) -> Cost | None:
-    """For each packet of the valid trials that confirm a rate; None where nothing is known."""
+def cost(case: Case, of: Of, goal: str) -> Cost | None:
+    """For each packet of the valid trials that confirm that goal's rate; None where nothing is known."""
     by_round: dict[int, list[float]] = {}
     confirming: list[Trial] = []
-    rounds = [one.round for one in case.rounds] or [case.round]
-    for place, (number, trials) in enumerate(zip(rounds, case.trials_of_rounds, strict=True)):
-        valid = [one for one in trials if one.purpose == "confirm" and one.valid and one.offered]
+    rounds = [(one.round, one.throughput) for one in case.rounds] or [(case.round, case.throughput)]
+    for place, ((number, found), trials) in enumerate(zip(rounds, case.trials_of_rounds, strict=True)):
+        loads_pps = {one.lower_bound_pps for one in found if one.goal == goal}
+        at_it = (one for one in trials if one.purpose == "confirm" and _load_pps(one) in loads_pps)
+        valid = [one for one in at_it if one.valid and one.offered]
         told = [(of(trial), trial.offered) for trial in valid]
-        if known := [cycles / packets for cycles, packets in told if cycles is not None]:
+        known = [cycles / packets for cycles, packets in told if cycles is not None]
+        if 2 * len(known) > len(valid):  # what ran in one of them by chance is none of the functions'
             by_round[place if number is None else number] = known
             confirming += valid
     if not by_round:
@@ -97,29 +107,28 @@ def cost(case: Case, of: Of) -> Cost | None:
 def _may_poll(case: Case, confirming: list[Trial]) -> bool:
     """Whether a thread of programs runs for as long at a light load, or no light trial tells."""
     loaded = [_of_programs(trial) for trial in confirming]
-    names = {name for one in loaded for name in one}
-    if not names:
+    full = {name: statistics.median(one[name] for one in loaded) for one in loaded for name in one}
+    least = SMALL_RATIO * sum(full.values())
+    if not least:
         return False
     light = min((one for one in case.curve if one.valid), key=_load_pps, default=None)
     if light is None or _load_pps(light) > statistics.median(map(_load_pps, confirming)) / 2:
         return True
     without = _of_programs(light)
-    full = {name: statistics.median(one[name] for one in loaded) for name in names}
-    least = SMALL_RATIO * sum(full.values())
-    return any(full[name] >= least and without[name] >= POLLS_RATIO * full[name] for name in names)
+    return any(cycles >= least and without[name] >= POLLS_RATIO * cycles for name, cycles in full.items())
 
 
 def _load_pps(trial: Trial) -> float:
     return trial.intended_load_pps
 
 
-def _of_programs(trial: Trial) -> Counter[tuple[str, int]]:
-    """Cycles a second that threads of programs ran, system calls included."""
+def _of_programs(trial: Trial) -> Counter[str]:
+    """Cycles a second that threads of programs ran, on whichever core, system calls included."""
     seconds = max((core.window_s for core in trial.cores), default=trial.duration_s)
-    found: Counter[tuple[str, int]] = Counter()
+    found: Counter[str] = Counter()
     for area in trial.areas:
         if area.kind == GUEST:
-            found[area.name, area.core] += round(area.busy_cycles / seconds)
+            found[area.name] += round(area.busy_cycles / seconds)
     return found
 
 

@@ -24,8 +24,9 @@ from weir.results.trial import Trial
 DURATION_S = 1.0
 _WARM_UP_S = 0.3
 _IDLE_PPS = 20.0
-_POLLS = 0.9
-"""One that runs for more of the time without load waits by polling."""
+_POLLS, _POLLS_LEAST = 0.9, 0.05
+"""One that runs without load for so much of what it does under load waits by polling, whatever it shares its
+core with; what hardly runs at all is left out of that."""
 _LOST_SAID = 0.001
 
 Key = tuple[str, int]
@@ -94,21 +95,23 @@ def costs(trials: Sequence[tuple[Trial, Trial]], tsc_hz: float) -> list[OutsideA
 
 
 def _cost(key: Key, kind: str, trials: Sequence[tuple[Trial, Trial]], tsc_hz: float) -> OutsideArea:
-    net, gross, shares = [], [], []
+    net, gross, shares, full = [], [], [], []
     for idle, loaded in trials:
         without = _busy(idle, key) / (_window_s(idle) * tsc_hz)
         busy = _busy(loaded, key)
         shares.append(without)
+        full.append(busy / (_window_s(loaded) * tsc_hz))
         gross.append(busy / loaded.offered)
         net.append((busy - without * _window_s(loaded) * tsc_hz) / loaded.offered)
     share = statistics.median(shares)
+    polls = share > _POLLS_LEAST and share >= _POLLS * statistics.median(full)
     name, core = key
     return OutsideArea(
         name=name,
         kind=kind,
         core=core,
         tsc_cycles_per_packet=None
-        if share > _POLLS
+        if polls
         else Spread(median=statistics.median(net), min=min(net), max=max(net)),
         most_tsc_cycles_per_packet=statistics.median(gross),
         busy_without_load=share,

@@ -175,8 +175,9 @@ def _size(size_bytes: int) -> str:
 _OUTSIDE_HEAD = ("time of", "core", "TSC cycles a packet", "min–max", "ns", "without load")
 _OUTSIDE_LEGEND = (
     "CPU time at the load less that without it, for each packet sent, both directions; TSC: the time-stamp "
-    "counter's cycles, whatever the core's clock is. System calls, copies and wake-ups are in it, stages are "
-    "not told apart: it is no lean measurement of code, and is compared with its like alone"
+    "counter's cycles, whatever the core's clock is. System calls, copies and wake-ups are in it, and what "
+    "the kernel received in them, which softirq has again; stages are not told apart: it is no lean "
+    "measurement of code, and is compared with its like alone"
 )
 
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is compared, side by side in one table: the rate of the first goal, the delay at the first load that
-the lab asks for, and the cycles of a packet. A lab with steps has a table of its own for these.
+"""What is compared, side by side in one table: the rate of the first goal, the delay at one load, and the
+cycles of a packet. A lab with steps has a table of its own for these.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from weir.lab.frames import frame_label
@@ -26,8 +26,7 @@ MEANING = (
     "Cycles: of the time-stamp counter, for each packet that the tester sent, in the trials that confirm the "
     "rate; the median of the rounds. Functions: what Weir's do with packets. Threads: all of the functions' "
     "threads, with reading and writing ports, without the kernel's receive path meanwhile; Linux has none. "
-    "Way: all that a packet passes but the tester: functions, ports, switch and kernel. ≤: a program that "
-    "polls, or may, has all of its time in it."
+    f"Way: all that a packet passes but the tester: functions, ports, switch and kernel. {cycles.AT_MOST}"
 )
 
 
@@ -55,7 +54,9 @@ def cost_rows(result: Result) -> list[CostRow]:
     goals = summary.goals(result)
     if not goals or not summary.compares(result) or result.spec.get("steps"):
         return []
-    found = [_row(one) for one in summary.rows(result) if one.throughput.goal == goals[0]]
+    rates_ = [one for one in summary.rows(result) if one.throughput.goal == goals[0]]
+    load = _load(rates_)
+    found = [_row(one, load) for one in rates_]
     if not any(one.way for one in found):
         return []
     chains, frames = summary.chains(result), summary.frames(result)
@@ -64,10 +65,21 @@ def cost_rows(result: Result) -> list[CostRow]:
     )
 
 
-def _row(one: summary.Row) -> CostRow:
+def _load(found: Sequence[summary.Row]) -> str | None:
+    """The first load at which all cases have a delay that have any, else the first; None: none has."""
+    known = [list(_points(one)) for one in found if any(_points(one))]
+    asked = dict.fromkeys(load for loads in known for load in loads)
+    return next((one for one in asked if all(one in loads for loads in known)), next(iter(asked), None))
+
+
+def _points(one: summary.Row) -> dict[str, DelayPoint]:
+    return {point.load: point for point in one.case.delays if not point.first_packets}
+
+
+def _row(one: summary.Row, load: str | None) -> CostRow:
     ways = (cycles.in_functions, cycles.in_threads, cycles.on_the_way)
-    delays = (point for point in one.case.delays if not point.first_packets)
-    return CostRow(one, next(delays, None), *(cost(one.case, way) for way in ways))
+    delay = _points(one).get(load) if load is not None else None
+    return CostRow(one, delay, *(cost(one.case, way, one.throughput.goal) for way in ways))
 
 
 def tables(result: Result) -> Iterator[PlainTable]:

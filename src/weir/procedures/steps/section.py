@@ -27,7 +27,8 @@ MEANING = (
     "Cycles: of the time-stamp counter, for each packet that the tester sent, in the trials that confirm the "
     "rate, round by round: of what functions do with packets, in their stages and in the fast path; and of "
     "the whole way but the tester: functions, ports, rings between cores, switch and kernel, and what others "
-    "had of its cores meanwhile. Fewer: how many times as few as in the step before it, or in the first.",
+    "had of its cores meanwhile. Fewer: how many times as few as in the step before it, or in the first. "
+    f"{cycles.AT_MOST}",
 )
 SERIES = ("rate", "packets in the same cycles, functions", "packets in the same cycles, whole way")
 HEAD = (
@@ -42,7 +43,8 @@ COLUMNS = (
     "ratio_to_first_step_min", "ratio_to_first_step_max", "ratio_to_first_step_bound",
     "functions_cycles_per_packet", "functions_fewer_than_step_before",
     "functions_fewer_than_step_before_min", "functions_fewer_than_step_before_max",
-    "functions_fewer_than_first_step", "way_cycles_per_packet", "way_fewer_than_step_before",
+    "functions_fewer_than_first_step", "way_cycles_per_packet", "cycles_bound",
+    "way_fewer_than_step_before",
     "way_fewer_than_first_step", "confirming_trials",
 )  # fmt: skip
 BAR_COLUMNS = 40
@@ -230,6 +232,7 @@ def _csv(step: Step) -> dict[str, Cell]:
         "flags": step.flags,
         "functions_cycles_per_packet": step.functions.cycles if step.functions is not None else None,
         "way_cycles_per_packet": step.way.cycles if step.way is not None else None,
+        "cycles_bound": step.way.bound if step.way is not None else None,
         "confirming_trials": step.way.trials if step.way is not None else None,
     }
     if step.found is not None and not step.found.out_of_time:

@@ -126,7 +126,7 @@ def _step(name: str, setup: Setup, frame: str, goal: str, others: tuple[Step | N
     case = next((one for one in setup.cases if one.frame == frame), None)
     rates = case.throughput if case is not None else []
     found = next((one for one in rates if one.goal == goal), None)
-    functions, way = (cost(case, what) for what in (in_functions, on_the_way)) if case else (None, None)
+    functions, way = (cost(case, what, goal) for what in (in_functions, on_the_way)) if case else (None, None)
     before, first = others
     gains = [
         Gain()

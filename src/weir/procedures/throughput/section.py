@@ -225,7 +225,7 @@ def _rows(result: Result) -> Iterator[dict[str, Cell]]:
             **row.throughput.model_dump(exclude={"rounds", "distances_cycles", "stall_labelled"}),
             **_interval(row.throughput),
             **_ratio(row),
-            **_cycles(row.case),
+            **_cycles(row),
             "why": " ".join(filter(None, (row.throughput.why, why_not_whole(row.case)))) or None,
             "disturbed": row.throughput.beside_others,
             "flags": legend.flags_of(row, row.case),
@@ -254,15 +254,15 @@ def _ratio(row: summary.Row) -> dict[str, Cell]:
     }
 
 
-def _cycles(case: Case) -> dict[str, Cell]:
-    """Of the trials that confirm its rates."""
+def _cycles(row: summary.Row) -> dict[str, Cell]:
+    """Of the trials that confirm the rate."""
     ways = {"functions": cycles.in_functions, "threads": cycles.in_threads, "way": cycles.on_the_way}
-    found = {name: cycles.cost(case, way) for name, way in ways.items()}
+    found = {name: cycles.cost(row.case, way, row.throughput.goal) for name, way in ways.items()}
     known: dict[str, Cell] = {
         f"{name}_cycles_per_packet": one.cycles for name, one in found.items() if one is not None
     }
     way = found["way"]
-    return known if way is None else {**known, "cycles_bound": "<=" if way.at_most else "="}
+    return known if way is None else {**known, "cycles_bound": way.bound}
 
 
 def _place(result: Result, setup: Setup, case: Case | None) -> dict[str, Cell]:

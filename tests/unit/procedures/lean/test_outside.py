@@ -52,6 +52,22 @@ def test_one_that_polls_has_an_upper_bound_alone() -> None:
     assert one.most_tsc_cycles_per_packet == pytest.approx(1980)
 
 
+def test_one_that_polls_on_a_part_of_its_core_has_an_upper_bound_too() -> None:
+    half = round(0.5 * HZ)
+    pairs = [
+        (trial(20, f1__lcore=half), trial(50_000, f1__lcore=round(of * half))) for of in (0.99, 1.0, 1.01)
+    ]
+    (one,) = costs(pairs, HZ)
+    assert one.tsc_cycles_per_packet is None
+    assert one.most_tsc_cycles_per_packet == pytest.approx(20_000)
+
+
+def test_one_that_has_half_of_its_work_without_load_does_not_poll() -> None:
+    (one,) = costs([(trial(20, f1__main=round(0.3 * HZ)), trial(50_000, f1__main=round(0.6 * HZ)))], HZ)
+    assert one.tsc_cycles_per_packet is not None
+    assert one.tsc_cycles_per_packet.median == pytest.approx(12_000)
+
+
 def test_a_trial_in_which_the_tester_sent_nothing_tells_no_cost_of_a_packet() -> None:
     sent = (trial(20, f1__main=100_000), trial(100_000, f1__main=50_100_000))
     (one,) = costs([(trial(20, f1__main=100_000), trial(0, f1__main=100_000)), sent], HZ)
