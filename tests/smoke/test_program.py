@@ -244,11 +244,13 @@ def test_it_runs_as_its_user_with_its_files_and_variables(run_root: Path, tmp_pa
         user="nobody",
         files={"conf": "in={left.name} out={right.name} cores={cores}"},
         environment={"CONF": "{file.conf}"},
+        commands=["cp {file.conf} checked"],
         directory=str(tmp_path),
     )
     (trial,) = trials_of(lab, 1, GENTLE_PPS, DURATION_S, drain_ms=DRAIN_MS)
     cores = ",".join(map(str, lab.cores_for("linux-bridge").functions or ()))
     assert (tmp_path / "said").read_text() == f"nobody\nin=left out=right cores={cores}"
+    assert (tmp_path / "checked").read_text() == f"in=left out=right cores={cores}"
     assert int((tmp_path / "may").read_text().split()[1], 16) == 1 << NET_ADMIN | 1 << NET_RAW
     assert lost(trial) == {("f1/program", "not_returned"): trial.offered}
     assert [*run_root.iterdir()] == []

@@ -13,6 +13,7 @@ from weir.lab.complaint import Complaint, show
 from weir.lab.counterparts import PROGRAMS
 from weir.lab.function import FunctionOptions, NfOptions
 from weir.lab.kernel import (
+    EAL,
     FILE_PREFIX,
     PORT_NAMES,
     PROGRAM_NAMES,
@@ -102,16 +103,21 @@ def program_complaints(path: KeyPath, function: FunctionOptions) -> Iterator[Com
     known = tuple(_known_names(program))
     if program.command is not None:
         yield from _of_command((*at, "command"), program.command, known)
+        longer = [word for word in _split(program.command) if word != f"{{{EAL}}}"]
+        yield from _eal_within((*at, "command"), longer)
         if names_in(words[:1] if (words := _split(program.command)) else ()):
             message, expected = "begins with a name that is only known later", "a program's name or path"
             yield Complaint((*at, "command"), message, expected)
     if program.ready_socket is not None:
         yield from _unknown_names((*at, "ready_socket"), program.ready_socket, known)
+        yield from _eal_within((*at, "ready_socket"), program.ready_socket)
     for index, command in enumerate(program.commands):
         yield from _of_command((*at, "commands", index), command, known)
+        yield from _eal_within((*at, "commands", index), command)
     for section, texts in (("files", program.files), ("environment", program.environment)):
         for name, text in texts.items():
             yield from _unknown_names((*at, section, name), text, known)
+            yield from _eal_within((*at, section, name), text)
     try:
         re.compile(program.ready or "")
     except re.error as error:
@@ -201,6 +207,16 @@ def _unknown_names(path: KeyPath, text: str | Sequence[str], known: Sequence[str
         if name not in known and dot and ours:
             listed = "one of " + ", ".join(known)
             yield Complaint(path, f"has the unknown name {{{name}}}", listed, nearest(name, known))
+
+
+_EAL = re.compile(rf"(?<!\$)\{{{EAL}\}}")  # ${eal} is a shell's
+
+
+def _eal_within(path: KeyPath, text: str | Sequence[str]) -> Iterator[Complaint]:
+    """What {eal} stands for are many words: where it is not one of the command's own, nothing replaces it."""
+    if any(_EAL.search(part) for part in ([text] if isinstance(text, str) else text)):
+        wanted = f"{{{EAL}}} between blanks in program.command, or as an element of its list"
+        yield Complaint(path, f"has {{{EAL}}}, which only stands as a word of program.command", wanted)
 
 
 _INTERFACE = "interface of the kernel"

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from weir.base.si import MS_PER_S
-from weir.base.step import Step
+from weir.base.step import Param, Step
 
 
 def commands_step(
@@ -18,8 +18,10 @@ def commands_step(
     key: str,
     directory: str,
     time_limit_s: float,
+    files: Mapping[str, Param] | None = None,
 ) -> Step:
-    """`node`: what logs are called after; `function`, `key`: what errors name, of the lab's own words."""
+    """`node`: what logs are called after; `function`, `key`: what errors name, of the lab's own words.
+    `files`: of what they come before, which are written first."""
     return Step(
         kind="commands",
         name=f"commands:{node}",
@@ -31,6 +33,7 @@ def commands_step(
             "commands": list(lines),
             "directory": directory,
             "time_limit_ms": round(time_limit_s * MS_PER_S),
+            **(files or {}),
         },
         text=f"run in {netns}: {'; '.join(lines)}",
         undo_text=f"end what they have started in {netns}",

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 
 from weir.base.node import KernelFunction, Node, Port, ProgramFunction
 from weir.base.si import MS_PER_S
-from weir.base.step import Step
+from weir.base.step import Param, Step
 from weir.base.topology import Topology
 from weir.lab.kernel import SIDES, filled
 from weir.lab.lab import Lab
@@ -209,8 +209,9 @@ def _program_steps(
         processes=program.processes,
         contained=program.container is not None,
     )
+    files = _files(topology, lab, program, ports, values)
     if program.commands:
-        yield _commands(topology, lab, node, program, values)
+        yield _commands(topology, lab, node, program, values, files=files)
     where = f" on core {cores}" if cores else ""
     yield Step(
         kind="program",
@@ -220,27 +221,22 @@ def _program_steps(
             "node": node.name,
             "function": _function_name(topology, lab, node),
             "command": filled(program.command, values),
+            **files,
             "counterpart": program.counterpart or "",
             "does": program.does[0].model_dump_json() if program.does else "",
             "values": [f"{key}={value}" for key, value in values.items()],
             "left_prefixes": _left_prefixes(lab) if program.counterpart else [],
-            "file_names": [*program.files],
-            "file_texts": filled([*program.files.values()], values),
             "environment": filled([f"{key}={value}" for key, value in program.environment.items()], values),
             "directory": program.directory,
             "ready": program.ready or "",
             "ready_time_limit_ms": round(program.ready_time_limit_s * MS_PER_S),
-            "user": program.user or "",
             "stop_signal": program.stop_signal,
             "processes": program.processes,
             "stop_time_limit_ms": round(program.stop_time_limit_s * MS_PER_S),
             "output_mb": program.output_mb,
             "cores": list(node.cores),
             "ready_socket": filled([program.ready_socket or ""], values)[0],
-            "vdevs": [_vdev(topology, lab, port) for port in ports],
-            "sockets": [port.socket or "" for port in ports],
             "waits_for_peer": _waits(topology, ports),
-            "bundle": program.container.bundle if program.container is not None else "",
             "runtime": (program.container.runtime or "") if program.container is not None else "",
             "memory_mb": program_memory_mb(program),
             "huge": lab.host.hugepages != "none",
@@ -249,6 +245,20 @@ def _program_steps(
         text=f"start in {netns}{where}: {_started(program, values)}",
         undo_text=f"end it by {program.stop_signal}, and all else in {netns}",
     )
+
+
+def _files(
+    topology: Topology, lab: Lab, program: ProgramFunction, ports: list[Port], values: Mapping[str, str]
+) -> dict[str, Param]:
+    """What `weir.fabric.function.program_files` writes, and for whom."""
+    return {
+        "file_names": [*program.files],
+        "file_texts": filled([*program.files.values()], values),
+        "vdevs": [_vdev(topology, lab, port) for port in ports],
+        "sockets": [port.socket or "" for port in ports],
+        "user": program.user or "",
+        "bundle": program.container.bundle if program.container is not None else "",
+    }
 
 
 def _vdev(topology: Topology, lab: Lab, port: Port) -> str:
@@ -279,6 +289,8 @@ def _commands(
     node: Node,
     kernel: KernelFunction | ProgramFunction,
     values: Mapping[str, str],
+    *,
+    files: Mapping[str, Param] | None = None,
 ) -> Step:
     netns = topology.namespace_of(node)
     lines = [shlex.join(filled(command, values)) for command in kernel.commands]
@@ -290,6 +302,7 @@ def _commands(
         key=f"{node.kind}.commands",
         directory=kernel.directory,
         time_limit_s=kernel.commands_time_limit_s,
+        files=files,
     )
 
 

@@ -124,6 +124,27 @@ def _problem_of(folder: Path) -> Problem:
     return refused.value.problems[0]
 
 
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("command: [sh, -c, 'nf {eal} -- -p 3']", "command"),
+        ("command: nf, commands: ['nf-check {eal}']", "commands[0]"),
+        ("command: nf, files: {conf: 'args {eal}'}", "files.conf"),
+        ("command: nf, environment: {ARGS: '{eal}'}", "environment.ARGS"),
+    ],
+)
+def test_what_dpdk_is_told_is_refused_where_nothing_would_replace_it(text: str, key: str) -> None:
+    found = problem(function(f"program: {{{text}}}"))
+    assert (found.key, found.message) == (
+        f"functions.default.program.{key}",
+        "has {eal}, which only stands as a word of program.command",
+    )
+
+
+def test_a_shells_variable_of_the_name_of_dpdks_words_is_its_own() -> None:
+    load(function("program: {command: [sh, -c, 'eal=-n4; exec nf ${eal}']}"))
+
+
 @pytest.mark.parametrize("technology", ["direct", "ovs-dpdk", "sr-iov"])
 def test_technologies_that_join_no_interface_say_why(technology: str) -> None:
     found = problem(function("program: {command: nf}", technology))

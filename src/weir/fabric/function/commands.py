@@ -15,9 +15,11 @@ from typing import Any
 from weir.base.error import FabricError
 from weir.base.si import MS_PER_S
 from weir.fabric import ending, process, stop_signals
+from weir.fabric.function import program_files
 from weir.fabric.function.control_group import group_of
 from weir.fabric.program_log import BEGINNING, log_end
 from weir.fabric.site import Facts, Site
+from weir.lab.kernel import filled
 from weir.plan import Step
 
 OUTPUT_BYTES_MAX = 16 << 20
@@ -40,11 +42,14 @@ class Commands:
         assert isinstance(commands, list)
         limit_s = int(str(params["time_limit_ms"])) / MS_PER_S
         deadline = time.monotonic() + limit_s
+        values = program_files.written(params, site) if "file_names" in params else {}
         for number, line in enumerate(map(str, commands), 1):
             log = f"{params['node']}.command-{number}.log"
-            what = f"command {number} of {params['function']}, `{line}`,"
-            words = ["bash", "-c", _LIMITED, "weir", *shlex.split(line)]
-            run(params, site, words, log).wait(what, deadline, limit_s, str(params["key"]))
+            own = filled(shlex.split(line), values)
+            what = f"command {number} of {params['function']}, `{shlex.join(own)}`,"
+            run(params, site, ["bash", "-c", _LIMITED, "weir", *own], log).wait(
+                what, deadline, limit_s, str(params["key"])
+            )
         return {}
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002

@@ -5,12 +5,10 @@ control group of its own; in a container too, whose runtime is then what is star
 from __future__ import annotations
 
 import os
-import pwd
 import signal
 import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +16,15 @@ from weir.base.error import FabricError
 from weir.base.si import MS_PER_S
 from weir.base.topology import Topology
 from weir.catalogue.programs import Launch
-from weir.fabric import ending, markers, own_user, process, stop_signals
+from weir.fabric import ending, markers, process, stop_signals
 from weir.fabric.counters import Counter
-from weir.fabric.function import container, dpdk
+from weir.fabric.function import container, dpdk, program_files
 from weir.fabric.function.control_group import exceeded, group_of
 from weir.fabric.function.counters import socket_counters
 from weir.fabric.function.readiness import Readiness
 from weir.fabric.program_log import BEGINNING, log_end, printable
 from weir.fabric.site import Facts, Site
-from weir.lab.kernel import FILE_PREFIX, ROOT, RUNTIME, SIDES, filled
+from weir.lab.kernel import SIDES, filled
 from weir.plan import Step
 
 _LOOK_S = 0.01
@@ -34,11 +32,8 @@ _LAST_LINES, _LAST_WORDS_S = 6, 1.0
 _BYTES_PER_MB = 1 << 20
 _SHELLS_KILLED = 128 + signal.SIGKILL
 """Exit code of shells and runtimes whose child was."""
-_PASSED_THROUGH = 0o711
-_READ_BY_ALL, _ENTERED_BY_ALL = 0o644, 0o755
 # Its lines when it says them, not when a buffer is full: readiness is told from them, and last words are.
 _BY_LINES = ("stdbuf", "--output=L", "--error=L")
-_CAPABILITIES = "+net_raw,+net_admin"
 _MAY_LITTLE = (
     ", as a user of its own with CAP_NET_RAW and CAP_NET_ADMIN, which may read what everybody may; what needs"
     " more has program.user: root"
@@ -58,8 +53,7 @@ class ProgramRun:
         made = dpdk.started_as(params, step.numbers("cores")) if params["counterpart"] else None
         if made is not None:
             params["command"] = [*_list(params["command"]), *made.words]
-            params["file_names"], params["file_texts"] = [*made.files], [*made.files.values()]
-        values = _written(params, site)
+        values = program_files.written(params, site, made.files if made is not None else {})
         variables = filled([*map(str, _list(params["environment"]))], values)
         environment = {
             "PYTHONUNBUFFERED": "1",
@@ -159,28 +153,6 @@ def _signal(pids: Collection[int], number: signal.Signals) -> None:
             os.kill(pid, number)
 
 
-def _written(params: Mapping[str, Any], site: Site) -> dict[str, str]:
-    """Its files; where each is, by the name that stands for it."""
-    folder = site.directory / f"{params['node']}.files"
-    folder.mkdir(exist_ok=True)
-    runtime = dpdk.runtime(site, params["node"])
-    runtime.mkdir(exist_ok=True)
-    user = _user(params, site)
-    if user is not None:
-        site.directory.chmod(_PASSED_THROUGH)  # its files are below; what else is there cannot be listed
-        os.chown(runtime, user.uid, user.gid)
-    names = [*map(str, _list(params["file_names"]))]
-    values = {f"{FILE_PREFIX}{name}": str(folder / name) for name in names} | {RUNTIME: str(runtime)}
-    for side, vdev, path in zip(SIDES, _list(params["vdevs"]), _list(params["sockets"]), strict=True):
-        whole = str(site.directory / path)
-        values |= {f"{side}.vdev": vdev.replace("{}", whole), f"{side}.socket": whole if path else ""}
-    for name, text in zip(names, filled([*map(str, _list(params["file_texts"]))], values), strict=True):
-        (folder / name).write_text(text, encoding="utf-8")
-        (folder / name).chmod(_READ_BY_ALL)  # whatever the umask: its user reads them
-    folder.chmod(_ENTERED_BY_ALL)
-    return values
-
-
 _MOUNTED = 'mount -t tmpfs -o mode=1777,nosuid,nodev shm /dev/shm && exec "$@"'
 _OWN_SHARED_MEMORY = ("sh", "-c", _MOUNTED, "weir")
 """Where `ip netns exec` has made mounts its own."""
@@ -197,36 +169,8 @@ def _around(params: Mapping[str, Any], site: Site) -> list[str]:
         argv = ["nsenter", f"--net=/run/netns/{params['netns']}"]
     argv += ["choom", "-n", "1000", "--"]
     argv += ["bash", "-c", _LIMITED.format(bytes=limit_bytes), "weir"]
-    user = _user(params, site)
+    user = program_files.user_of(params, site)
     return [*argv, *(user.words if user is not None else ()), *_BY_LINES]
-
-
-@dataclass(frozen=True)
-class _User:
-    """Whom it runs as."""
-
-    uid: int
-    gid: int
-    words: Sequence[str]
-    """What makes it so."""
-
-
-def _user(params: Mapping[str, Any], site: Site) -> _User | None:
-    """None: root, or whom its container says. FabricError if there is none of that name."""
-    name = str(params["user"])
-    if name == ROOT or params["bundle"]:
-        return None
-    if not name:
-        number = own_user.unused_id(f"{site.deployment}/{params['node']}")
-        return _User(number, number, own_user.run_as(number, capabilities=_CAPABILITIES))
-    try:
-        found = pwd.getpwnam(name)
-    except KeyError:
-        message = f"{_who(params)} is to run as {name}, and there is no such user"
-        raise FabricError(message, "name another one in program.user") from None
-    words = ["setpriv", f"--reuid={found.pw_uid}", f"--regid={found.pw_gid}", "--init-groups"]
-    words += [f"--inh-caps={_CAPABILITIES}", f"--ambient-caps={_CAPABILITIES}"]
-    return _User(found.pw_uid, found.pw_gid, words)
 
 
 def _command(

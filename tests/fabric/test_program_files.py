@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a user's program finds when it comes up, and what runs before it too."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from weir import plan
+from weir.fabric.function import commands, program_files
+from weir.lab import Lab
+from weir.plan import Step
+
+LAB = {
+    "weir": 1,
+    "name": "own",
+    "chain": [["mine"]],
+    "technology": "linux-bridge",
+    "functions": {
+        "mine": {
+            "kind": "program",
+            "program": {
+                "command": "nf {file.rules}",
+                "user": "root",
+                "files": {"rules": "in {left.name} below {runtime_directory}"},
+                "commands": ["nft -f {file.rules}", "mkdir {runtime_directory}/{left.name}"],
+            },
+        }
+    },
+}
+
+
+def steps_of(lab: dict[str, Any]) -> dict[str, Step]:
+    its = Lab.model_validate_json(json.dumps(lab))
+    topology = plan.build_topology(
+        its, its.technology[0], its.chains()[0], plan.deployment_id("own", "0badcafe")
+    )
+    return {one.kind: one for one in plan.steps(topology, its)}
+
+
+def site_of(folder: Path) -> Any:
+    return SimpleNamespace(directory=folder, deployment="own-0badcafe")
+
+
+def test_commands_before_a_program_find_its_files_and_its_runtime_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[list[str]] = []
+
+    def run(_params: Any, _site: Any, words: list[str], _log: str) -> Any:
+        said.append(words[4:])
+        assert (tmp_path / "f1.files" / "rules").read_text() == f"in left below {tmp_path / 'f1.run'}"
+        assert (tmp_path / "f1.run").is_dir()
+        return SimpleNamespace(wait=lambda *_: None)
+
+    monkeypatch.setattr(commands, "run", run)
+    commands.Commands().do(steps_of(LAB)["commands"], site_of(tmp_path))
+    assert said == [
+        ["nft", "-f", str(tmp_path / "f1.files" / "rules")],
+        ["mkdir", str(tmp_path / "f1.run" / "left")],
+    ]
+
+
+def test_what_a_command_has_made_of_a_file_stays_when_the_program_starts(tmp_path: Path) -> None:
+    its = steps_of(LAB)
+    program_files.written(its["commands"].params, site_of(tmp_path))
+    rules = tmp_path / "f1.files" / "rules"
+    rules.write_text("changed")
+    values = program_files.written(its["program"].params, site_of(tmp_path), {"startup": "of its own"})
+    assert (rules.read_text(), values["file.rules"]) == ("changed", str(rules))
+    assert Path(values["file.startup"]).read_text() == "of its own"
