@@ -28,6 +28,8 @@ _SETS = ("bounding", "effective", "permitted", "inheritable", "ambient")
 _FIRST_TO_GO = 1000  # where memory is short, as every program
 _HUGEPAGES = Path("/dev/hugepages")
 _DELETE_S = 30.0
+_NOBODY = (1 << 32) - 1
+"""What stands for no user in system calls."""
 _MANAGERS = {"crun": ("--cgroup-manager=cgroupfs",)}
 
 
@@ -51,6 +53,17 @@ def remove(params: Mapping[str, Any], site: Site) -> None:
     subprocess.run(
         argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=_DELETE_S, check=False, env=os.environ
     )
+
+
+def user_of(params: Mapping[str, Any]) -> tuple[int, int]:
+    """Number and group of whom it runs as; root's where it does not say. FabricError."""
+    path = Path(params["bundle"]) / "config.json"
+    process = _part(_read(path), "process", path)
+    said = _part(process, "user", path) if process.get("user") is not None else {}
+    uid, gid = said.get("uid", 0), said.get("gid", 0)
+    if not all(isinstance(one, int) and 0 <= one < _NOBODY for one in (uid, gid)):
+        raise _refusal(path, "its process.user has no number as uid, or as gid", "numbers from 0 on")
+    return uid, gid
 
 
 def _runtime(params: Mapping[str, Any], site: Site) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from weir.base.error import FabricError
 from weir.fabric import own_user
-from weir.fabric.function import dpdk
+from weir.fabric.function import container, dpdk
 from weir.fabric.site import Site
 from weir.lab.kernel import FILE_PREFIX, ROOT, RUNTIME, SIDES, filled
 
@@ -32,9 +32,10 @@ def written(params: Mapping[str, Any], site: Site, made: Mapping[str, str] | Non
     runtime = dpdk.runtime(site, params["node"])
     runtime.mkdir(exist_ok=True)
     user = user_of(params, site)
-    if user is not None:
+    uid, gid = container.user_of(params) if params["bundle"] else (user.uid, user.gid) if user else (0, 0)
+    if uid != 0:
         site.directory.chmod(_PASSED_THROUGH)  # its files are below; what else is there cannot be listed
-        os.chown(runtime, user.uid, user.gid)
+        os.chown(runtime, uid, gid)
     made = made or {}
     texts = dict(zip(params["file_names"], params["file_texts"], strict=True)) | dict(made)
     values = {f"{FILE_PREFIX}{name}": str(folder / name) for name in texts} | {RUNTIME: str(runtime)}
