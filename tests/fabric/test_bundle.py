@@ -26,7 +26,7 @@ def made(folder: Path, text: str) -> dict[str, Any]:
     (folder / "rootfs").mkdir()
     (folder / "config.json").write_text(text)
     params = {"bundle": str(folder), "netns": "weir-1-f1", "node": "f1", "runtime": "crun"}
-    site: Any = SimpleNamespace(directory=folder)
+    site: Any = SimpleNamespace(directory=folder, note=lambda _facts: None)
     container.command(params, site, [], {"B": "2"})
     found: dict[str, Any] = json.loads((folder / "f1.container" / "config.json").read_text())
     return found
@@ -61,3 +61,39 @@ def test_null_is_as_absent_and_another_kind_is_refused(
 def test_one_that_is_nested_without_end_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FabricError, match="it is nested too deeply"):
         made(tmp_path, "[" * 100_000)
+
+
+def test_what_the_runtime_makes_in_the_image_to_mount_at_goes_and_what_was_there_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(container, "_HUGEPAGES", tmp_path / "no hugepages")
+    rootfs, run = tmp_path / "bundle" / "rootfs", tmp_path / "weir" / "own-0badcafe"
+    there = Path(f"{rootfs}{tmp_path}")
+    for one in (there, run):
+        one.mkdir(parents=True)
+    (rootfs.parent / "config.json").write_text(json.dumps(BUNDLE))
+    params = {"bundle": str(rootfs.parent), "netns": "weir-1-f1", "node": "f1", "runtime": "crun"}
+    facts: dict[str, Any] = {}
+    site: Any = SimpleNamespace(directory=run, note=facts.update)
+    container.command(params, site, [], {})
+    monkeypatch.setattr(container.shutil, "which", lambda _name: None)
+    made = Path(f"{rootfs}{run}")
+    made.mkdir(parents=True)
+    container.remove(params, facts, site)
+    assert [*there.iterdir()] == []
+    made.mkdir(parents=True)
+    (made.parent / "of the image").touch()
+    container.remove(params, facts, site)
+    assert [one.name for one in made.parent.iterdir()] == ["of the image"]
+    container.remove(params, facts, site)
+
+
+def test_no_link_in_the_image_is_followed_when_directories_go(tmp_path: Path) -> None:
+    (outside := tmp_path / "outside").mkdir()
+    (rootfs := tmp_path / "rootfs").mkdir()
+    (rootfs / "run").symlink_to(outside)
+    (outside / "weir").mkdir()
+    params = {"bundle": str(tmp_path), "netns": "weir-1-f1", "node": "f1", "runtime": "crun"}
+    site: Any = SimpleNamespace(directory=tmp_path)
+    container.remove(params, {"mount_points": [str(rootfs / "run" / "weir")]}, site)
+    assert (outside / "weir").is_dir()

@@ -117,6 +117,7 @@ def test_what_a_container_forwards_and_what_it_loses_is_accounted_for(
     assert (whole.unaccounted, trial.unaccounted) == (0, 0)
     assert any(area.name.startswith("program:f1") for area in trial.areas), trial.areas
     assert (where / "config.json").read_text() == before
+    assert not Path(f"{where}/rootfs{run_root}").exists()
     assert left_behind(run_root) == []
 
 

@@ -14,12 +14,13 @@ import os
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from weir.base.error import FabricError
 from weir.base.read_file import read_text
-from weir.fabric.site import Site
+from weir.fabric.site import Facts, Site
 from weir.lab.kernel import CONTAINER_RUNTIMES
 
 _NEEDED = ("CAP_NET_RAW", "CAP_NET_ADMIN", "CAP_IPC_LOCK")
@@ -40,19 +41,30 @@ def command(
     folder = _folder(site, params)
     folder.mkdir(exist_ok=True)
     changed = _config(params, site, words, environment)
+    rootfs = Path(changed["root"]["path"]).resolve()
+    site.note({"mount_points": [made for one in _shared(site) for made in _not_there(rootfs, one)]})
     (folder / "config.json").write_text(json.dumps(changed), encoding="utf-8")
     return [*_runtime(params, site), "run", "--bundle", str(folder), _name(params)]
 
 
-def remove(params: Mapping[str, Any], site: Site) -> None:
-    """What the runtime has kept of it, its control groups too; nothing if it is gone already."""
+def remove(params: Mapping[str, Any], facts: Facts, site: Site) -> None:
+    """What the runtime has kept of it, its control groups too, and directories that it has made in the image
+    to mount at; nothing if it is gone already."""
     runtime = _runtime(params, site)
-    if not _folder(site, params).is_dir() or shutil.which(runtime[0]) is None:
-        return
-    argv = [*runtime, "delete", "--force", _name(params)]
-    subprocess.run(
-        argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=_DELETE_S, check=False, env=os.environ
-    )
+    if _folder(site, params).is_dir() and shutil.which(runtime[0]) is not None:
+        argv = [*runtime, "delete", "--force", _name(params)]
+        subprocess.run(
+            argv,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_DELETE_S,
+            check=False,
+            env=os.environ,
+        )
+    for path in map(Path, reversed(facts.get("mount_points", []))):
+        if path.resolve() == path:  # else the container has put a link there
+            with suppress(OSError):  # it was not made, or there is something in it
+                path.rmdir()
 
 
 def user_of(params: Mapping[str, Any]) -> tuple[int, int]:
@@ -114,8 +126,7 @@ def _config(
     }
     linux["namespaces"] = [*others, network]
     linux["cgroupsPath"] = f"/{_name(params)}/container"  # in the function's own group, where it has one
-    shared = [site.directory, *([_HUGEPAGES] if _HUGEPAGES.is_mount() else [])]
-    mounts = [_mount(one) for one in shared]
+    mounts = [_mount(one) for one in _shared(site)]
     return {
         **found,
         "process": process,
@@ -123,6 +134,24 @@ def _config(
         "linux": linux,
         "mounts": [*_list(found, "mounts", path), *mounts],
     }
+
+
+def _shared(site: Site) -> list[Path]:
+    return [site.directory, *([_HUGEPAGES] if _HUGEPAGES.is_mount() else [])]
+
+
+def _not_there(rootfs: Path, inside: Path) -> list[str]:
+    """What the runtime would make in the image to mount at that path, each after what it is in; none behind a
+    link."""
+    missing = []
+    at = rootfs
+    for part in inside.parts[1:]:
+        at /= part
+        if at.is_symlink():
+            return []
+        if not at.exists():
+            missing.append(str(at))
+    return missing
 
 
 def _mount(path: Path) -> dict[str, Any]:

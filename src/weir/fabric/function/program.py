@@ -110,7 +110,7 @@ class ProgramRun:
         _signal(there(), signal.SIGKILL)
         ending.end_inside(params["netns"])
         if params.get("bundle"):
-            container.remove(params, site)
+            container.remove(params, facts, site)
         site.end()
 
     def output(self, params: Mapping[str, Any], site: Site) -> Path:
