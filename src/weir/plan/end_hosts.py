@@ -79,8 +79,14 @@ def with_hosts(topology: Topology, lab: Lab) -> Topology:
 
 def planned(topology: Topology, lab: Lab) -> Plan:
     """The plan of such a chain: that of any chain, and then its hosts. PlanError, DataPlaneError likewise."""
-    made = Plan.of(topology, lab)
+    made = Plan.of(topology, _between_hosts(lab))
     return replace(made, steps=(*made.steps, *_steps(topology)))
+
+
+def _between_hosts(lab: Lab) -> Lab:
+    """Fields are the tester's to vary: Linux routes to addresses of the ends, which hosts have."""
+    fields = lab.traffic.fields.model_copy(update={"src_ip": None, "dst_ip": None})
+    return lab.model_copy(update={"traffic": lab.traffic.model_copy(update={"fields": fields})})
 
 
 def _steps(topology: Topology) -> Iterator[Step]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Mapping
 from typing import Any
 
@@ -102,6 +103,24 @@ def test_frames_between_linux_and_a_host_are_addressed_to_each_other() -> None:
     assert isinstance(neighbours, list)
     macs = {str(one).split()[2] for one in neighbours}
     assert macs == {built.port("hosts.left").mac, built.port("hosts.right").mac}
+
+
+def test_linux_routes_back_to_hosts_whatever_addresses_the_tester_would_vary() -> None:
+    varied = {
+        "src_ip": {"values": ["10.1.0.1", "10.1.0.9"]},
+        "dst_ip": {"values": ["198.18.0.7", "10.1.0.5"]},
+    }
+    made = lab_of({"kind": "kernel"}, technology="linux-bridge", traffic={"fields": varied})
+    built = end_hosts.with_hosts(
+        plan.build_topology(made, "linux-bridge", made.chains()[0], DEPLOYMENT), made
+    )
+    (routes,) = (one for one in end_hosts.planned(built, made).steps if one.kind == "static-routes")
+    assert isinstance(routes.params["routes"], list)
+    by = [str(one).split(" via ") for one in routes.params["routes"]]
+    for host in built.end_hosts:
+        for address in map(ipaddress.ip_address, host.addresses):
+            (dev,) = {via.split()[-1] for prefix, via in by if address in ipaddress.ip_network(prefix)}
+            assert dev == host.side
 
 
 def test_the_chain_carries_what_all_its_functions_do() -> None:
