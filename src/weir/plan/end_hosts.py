@@ -156,7 +156,7 @@ def _require_possible(topology: Topology, lab: Lab) -> None:
                 f"{node.name} is of kind {node.kind}, and set up for the tester's addresses alone; expected"
                 " functions of kind process or kernel between hosts"
             )
-        for one in node.chain:
+        for one in (*node.chain, *(node.kernel.does if node.kernel is not None else ())):
             if swaps(one):
                 raise NoHostsError(
                     f"{node.name} exchanges MAC addresses ({one.nf}, mode: mac-swap), and no host takes what"

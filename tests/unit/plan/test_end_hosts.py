@@ -202,6 +202,9 @@ def test_cores_of_the_tester_are_left_to_what_runs_in_the_hosts(technology: str)
     assert used == ({3, 4} if technology in ("ovs", "ovs-dpdk") else {3})
 
 
+BY_XDP = nf("l2fwd", mode="mac-swap") | {"kind": "kernel", "kernel": {"counterpart": "xdp"}}
+
+
 @pytest.mark.parametrize(
     ("technology", "function", "parts", "said"),
     [
@@ -213,6 +216,7 @@ def test_cores_of_the_tester_are_left_to_what_runs_in_the_hosts(technology: str)
         ),
         ("direct", nf("l2fwd"), {"traffic": {"vlan": 7}}, "leave traffic.vlan out"),
         ("direct", nf("l2fwd", mode="mac-swap"), {}, "expected mode: mac-rewrite"),
+        ("linux-bridge", BY_XDP, {}, "expected mode: mac-rewrite"),
         ("direct", nf("sink"), {}, "sink in f1 drops IPv4 and IPv6"),
         ("linux-bridge", {"kind": "vm", "nf": "l2fwd"}, {}, "f1 is of kind vm"),
     ],
