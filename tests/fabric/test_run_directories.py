@@ -13,7 +13,9 @@ import pytest
 
 from weir import plan
 from weir.fabric import hugepages, lifeline, run_directories
+from weir.fabric.core_claim import CoreClaim
 from weir.fabric.deployment import Deployment
+from weir.fabric.journal import make_run_root
 from weir.lab import Lab
 from weir.plan import Step
 
@@ -97,3 +99,26 @@ def test_where_nobody_can_write_it_goes_on_alone(usual: Path, pool: Path, tmp_pa
     one.deploy()
     one.destroy()
     assert pages(pool) == 0
+
+
+@pytest.mark.parametrize("umask", [0o022, 0o027, 0o077])
+@pytest.mark.parametrize("user", [0, 1000])
+def test_programs_of_users_pass_through_a_run_directory_that_root_makes_whatever_the_umask(
+    umask: int, user: int, usual: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_root = usual / "below" / "weir"
+    monkeypatch.setenv("WEIR_RUN_DIR", str(run_root))
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    before = os.umask(umask)
+    try:
+        CoreClaim.of([0]).release()
+    finally:
+        os.umask(before)
+    modes = [one.stat().st_mode & 0o777 for one in (usual, usual / "below", run_root)]
+    assert modes == [0o755 if user == 0 else 0o777 & ~umask] * 3
+
+
+def test_a_run_directory_that_is_there_keeps_its_mode(usual: Path) -> None:
+    usual.mkdir(mode=0o700)
+    make_run_root(usual)
+    assert usual.stat().st_mode & 0o777 == 0o700

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from weir.base.error import FabricError
 from weir.fabric import stop_signals
-from weir.fabric.journal import SUFFIX, Journal, journals, root
+from weir.fabric.journal import SUFFIX, Journal, journals, make_run_root, root
 from weir.fabric.lock import LOCK_SUFFIX, Lock
 from weir.fabric.outside.watch import taking_part
 
@@ -158,7 +158,7 @@ def _path(core: int) -> Path:
 
 def _make_root() -> None:
     try:
-        root().mkdir(parents=True, exist_ok=True)
+        make_run_root(root())
     except OSError as error:
         raise FabricError(
             f"cannot make {root()}: {error.strerror}",

@@ -54,6 +54,17 @@ def root() -> Path:
     return Path(os.environ.get("WEIR_RUN_DIR") or "/run/weir")
 
 
+def make_run_root(place: Path) -> None:
+    """OSError. What root makes of it everybody may pass through, whatever the umask: programs of users run as
+    users of their own, and their files are below."""
+    for one in reversed([one for one in (place, *place.parents) if not one.exists()]):
+        with suppress(FileExistsError):  # somebody else has just made it
+            one.mkdir()
+            if os.geteuid() == 0:
+                one.chmod(0o755)
+    place.mkdir(exist_ok=True)
+
+
 def journals(place: Path | None = None) -> list[Path]:
     """All that there are in that run directory, or this process's, in the order of their names; what only
     has such a name is none, nor is what another user may have written: it says what is done as this one."""
@@ -98,7 +109,7 @@ class Journal:
         path = root() / f"{about.deployment}{SUFFIX}"
         lock = _lock_of(path)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_run_root(path.parent)
             if path.exists() or not lock.take(_LOOKED_AT_S):
                 raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
             lock.reserve(_RESERVED_BYTES)

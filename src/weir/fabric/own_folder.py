@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from weir.base.error import FabricError
-from weir.fabric.journal import root
+from weir.fabric.journal import make_run_root, root
 from weir.fabric.lock import left, remove_left, scratch
 
 _PREFIX = "verify_"
@@ -21,7 +21,7 @@ def own_folder() -> Iterator[Path]:
     """It goes after the body; those of killed runs go before. FabricError if it cannot be made."""
     place = _place()
     try:
-        place.mkdir(parents=True, exist_ok=True)
+        make_run_root(place)
     except OSError as error:
         message = f"cannot make {place}: {error.strerror}"
         raise FabricError(message, "set XDG_RUNTIME_DIR to a directory of yours") from error

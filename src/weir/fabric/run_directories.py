@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from weir.base.error import FabricError
-from weir.fabric.journal import journals, root
+from weir.fabric.journal import journals, make_run_root, root
 from weir.fabric.lock import Lock
 
 USUAL = Path("/run/weir")
@@ -26,7 +26,7 @@ def meeting() -> list[Path]:
     if os.geteuid() != 0 or _is_own(USUAL):
         return []
     with suppress(OSError):
-        USUAL.mkdir(parents=True, exist_ok=True)
+        make_run_root(USUAL)
     return [USUAL] if USUAL.is_dir() and os.access(USUAL, os.W_OK) else []
 
 
