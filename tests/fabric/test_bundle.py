@@ -25,7 +25,7 @@ def made(folder: Path, text: str) -> dict[str, Any]:
     """What the runtime is given."""
     (folder / "rootfs").mkdir()
     (folder / "config.json").write_text(text)
-    params = {"bundle": str(folder), "netns": "weir-1-f1", "node": "f1", "runtime": "crun"}
+    params = {"bundle": str(folder), "netns": "weir-1-f1", "node": "f1", "runtime": "crun", "cores": []}
     site: Any = SimpleNamespace(directory=folder, note=lambda _facts: None)
     container.command(params, site, [], {"B": "2"})
     found: dict[str, Any] = json.loads((folder / "f1.container" / "config.json").read_text())
@@ -72,7 +72,13 @@ def test_what_the_runtime_makes_in_the_image_to_mount_at_goes_and_what_was_there
     for one in (there, run):
         one.mkdir(parents=True)
     (rootfs.parent / "config.json").write_text(json.dumps(BUNDLE))
-    params = {"bundle": str(rootfs.parent), "netns": "weir-1-f1", "node": "f1", "runtime": "crun"}
+    params = {
+        "bundle": str(rootfs.parent),
+        "netns": "weir-1-f1",
+        "node": "f1",
+        "runtime": "crun",
+        "cores": [],
+    }
     facts: dict[str, Any] = {}
     site: Any = SimpleNamespace(directory=run, note=facts.update)
     container.command(params, site, [], {})
@@ -93,7 +99,20 @@ def test_no_link_in_the_image_is_followed_when_directories_go(tmp_path: Path) ->
     (rootfs := tmp_path / "rootfs").mkdir()
     (rootfs / "run").symlink_to(outside)
     (outside / "weir").mkdir()
-    params = {"bundle": str(tmp_path), "netns": "weir-1-f1", "node": "f1", "runtime": "crun"}
+    params = {"bundle": str(tmp_path), "netns": "weir-1-f1", "node": "f1", "runtime": "crun", "cores": []}
     site: Any = SimpleNamespace(directory=tmp_path)
     container.remove(params, {"mount_points": [str(rootfs / "run" / "weir")]}, site)
     assert (outside / "weir").is_dir()
+
+
+def test_on_isolated_cores_none_is_started_since_its_runtime_would_take_it_off_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(container.isolated, "holding", lambda cores: {2: tmp_path} if 2 in cores else {})
+    params = {"bundle": str(tmp_path), "node": "f1", "function": "default", "cores": [2, 3]}
+    site: Any = SimpleNamespace(directory=tmp_path)
+    with pytest.raises(
+        FabricError, match=r"container f1 \(default\) is to run on CPU 2, in an isolated"
+    ) as no:
+        container.command(params, site, [], {})
+    assert "leave host.isolation out" in (no.value.fix or "")

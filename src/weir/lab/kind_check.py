@@ -266,6 +266,10 @@ def kernel_lab_complaints(lab: Lab) -> Iterator[Complaint]:
             wanted = "a function of weir-dp between them, or a technology with a switch"
             yield Complaint(("technology", index), message, wanted, about=about)
     for name, function in functions.items():
+        if function.container is not None and lab.host.isolation == "partition":
+            message = f"isolates cores, and {name} is a container, whose runtime would take it off them"
+            wanted = "no isolation, or kind: program"
+            yield Complaint(("host", "isolation"), message, wanted, about=(("functions", name, "kind"),))
         options = function.namespaced()
         if options is not None and options.addressing == "routed" and lab.traffic.vlan is not None:
             message = f"makes tagged frames, and the interfaces of {name} have addresses for untagged ones"

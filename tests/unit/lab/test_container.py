@@ -14,6 +14,8 @@ from .lab_text import load, problem
 
 LAB = "weir: 1\nname: small\nchain: PVP\ntechnology: linux-bridge\nfunctions:\n  default: {%s}\n"
 
+CPUS = tuple(range(8))
+
 
 @pytest.fixture
 def bundle(tmp_path: Path) -> str:
@@ -87,3 +89,12 @@ def test_its_command_has_names_as_a_programs(bundle: str) -> None:
         LAB % f"kind: container, container: {{bundle: {bundle}}}, program: {{command: 'nf {{left.nam}}'}}"
     )
     assert "unknown name {left.nam}" in found.message
+
+
+def test_cores_of_a_partition_which_its_runtime_would_take_it_off_are_refused(bundle: str) -> None:
+    lab = LAB % f"kind: container, container: {{bundle: {bundle}}}"
+    found = problem(lab + "host: {isolation: partition}\n", cpus=CPUS)
+    assert (found.key, found.expected) == ("host.isolation", "no isolation, or kind: program")
+    assert "default is a container" in found.message
+    load(lab + "host: {isolation: auto}\n", cpus=CPUS)
+    load((LAB % "kind: program, program: {command: nf}") + "host: {isolation: partition}\n", cpus=CPUS)

@@ -18,8 +18,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from weir.base.cores import named_cpus
 from weir.base.error import FabricError
 from weir.base.read_file import read_text
+from weir.fabric.host import isolated
 from weir.fabric.site import Facts, Site
 from weir.lab.kernel import CONTAINER_RUNTIMES
 
@@ -37,7 +39,16 @@ _MANAGERS = {"crun": ("--cgroup-manager=cgroupfs",)}
 def command(
     params: Mapping[str, Any], site: Site, words: Sequence[str], environment: Mapping[str, str]
 ) -> list[str]:
-    """What runs it, in the function's namespace. FabricError for a bundle that no runtime would take, too."""
+    """What runs it, in the function's namespace. FabricError for a bundle that no runtime would take, too,
+    and on isolated cores."""
+    held = isolated.holding([*params["cores"]])
+    if held:
+        who = f"container {params['node']} ({params['function']})"
+        raise FabricError(
+            f"{who} is to run on {named_cpus(sorted(held))}, in an isolated partition, which its runtime"
+            " would take it out of",
+            "leave host.isolation out, or choose kind: program; destroy first what `weir tune` has made",
+        )
     folder = _folder(site, params)
     folder.mkdir(exist_ok=True)
     changed = _config(params, site, words, environment)
