@@ -145,6 +145,32 @@ def test_on_cores_of_a_partition_it_is_said_why_there_is_none(
     assert "isolated partition" in said
 
 
+@pytest.mark.parametrize(
+    ("controllers", "online", "isolated_cpus", "said"),
+    [
+        ("cpuset memory pids", "0-3", [0, 1], True),
+        ("cpuset memory pids", "0-3", [1], False),  # another core than the program's
+        ("cpuset memory pids", "0-3", [], False),
+        ("cpuset memory pids", "0-1", [0, 1], False),  # none would be left to the system: no partition
+        ("memory pids", "0-3", [0, 1], False),  # nothing here to make a partition by
+    ],
+)
+def test_that_the_deployments_own_partition_will_hold_its_cores_is_said_before_it_is_made(
+    controllers: str, online: str, isolated_cpus: list[int], said: bool, tmp_path: Path
+) -> None:
+    v2(tmp_path, controllers)
+    write(tmp_path, {"sys/devices/system/cpu/online": online})
+    why = ControlGroup(tmp_path).lacking({"cores": [0], "isolated": isolated_cpus})
+    assert (why is not None and "isolated partition" in why) is said
+
+
+def test_where_version_1_limits_a_partition_is_no_reason(tmp_path: Path) -> None:
+    both(tmp_path)
+    write(tmp_path, {"sys/fs/cgroup/unified/cgroup.controllers": "cpuset"})
+    write(tmp_path, {"sys/devices/system/cpu/online": "0-3"})
+    assert ControlGroup(tmp_path).lacking({"cores": [0], "isolated": [0]}) is None
+
+
 def test_a_group_of_somebody_elses_is_left_alone(tmp_path: Path) -> None:
     both(tmp_path)
     (tmp_path / V1.format("cpuset") / NAME).mkdir()

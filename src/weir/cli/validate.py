@@ -51,8 +51,8 @@ def validate(
     if as_json:
         print(json.dumps({"valid": True, "lab": lab.model_dump(mode="json", by_alias=True)}, indent=2))
         return
-    lines = [*_summary(lab, compared), *_limits(lab, here=not any_machine)]
-    print("\n".join(lines if any_machine else [*lines, *_left_out(compared)]))
+    lines = [*_summary(lab, compared), *_limits(lab)]
+    print("\n".join(lines if any_machine else [*lines, *_unlimited(compared), *_left_out(compared)]))
 
 
 def _summary(lab: Lab, compared: Sequence[Way]) -> list[str]:
@@ -133,18 +133,30 @@ def _unjudged(lab: Lab) -> list[str]:
     ]
 
 
-def _limits(lab: Lab, *, here: bool) -> list[str]:
-    """Of programs of the user's; and why this machine limits none, where it does not."""
-    from weir.fabric.function.control_group import ControlGroup
-
-    found = {name: one.programmed() for name, one in lab.functions.items()}
+def _limits(lab: Lab) -> list[str]:
+    """Of programs of the user's."""
     lines = []
-    for name, program in found.items():
+    for name, function in lab.functions.items():
+        program = function.programmed()
         if program is not None:
             most = f"{program.memory_limit_mb} MB" if program.memory_limit_mb else "half of free memory"
             lines.append(f"  limits        {name}: {most}, {program.processes} processes and threads")
-    why = ControlGroup().lacking({"cores": ()}) if lines and here else None
-    return lines if why is None else [*lines, f"  limits        not here: {why}"]
+    return lines
+
+
+def _unlimited(compared: Sequence[Way]) -> list[str]:
+    """Why this machine limits none of them, where it does not."""
+    from weir.fabric.function.control_group import ControlGroup
+    from weir.plan.tuning import isolated_cpus
+
+    found: dict[str, None] = {}
+    for way in (one for one in compared if one.refused is None):
+        cores = way.lab.cores_for(way.technology).functions or ()
+        for one in way.lab.functions.values():
+            asked = {"cores": one.cores or cores, "isolated": isolated_cpus(way.lab, way.technology)}
+            if one.programmed() is not None and (why := ControlGroup().lacking(asked)) is not None:
+                found[why] = None
+    return [f"  limits        not here: {why}" for why in found]
 
 
 def _framed(lab: Lab) -> list[str]:

@@ -48,9 +48,10 @@ def control_group_step(
     memory_limit_mb: int,
     processes: int,
     contained: bool = False,
+    isolated: Sequence[int] = (),
 ) -> Step:
     """`memory_limit_mb`: 0 where the machine is to say. `contained`: a container, whose runtime is in it,
-    too."""
+    too. `isolated`: CPUs for which the lab asks for a partition."""
     memory = f"{memory_limit_mb} MB" if memory_limit_mb else "half of the available memory"
     return Step(
         kind="control-group",
@@ -62,6 +63,7 @@ def control_group_step(
             "memory_limit_mb": memory_limit_mb,
             "processes": processes,
             "contained": contained,
+            "isolated": list(isolated),
             "required": False,
         },
         text=f"limit {node} to {memory} and {processes} processes and threads",

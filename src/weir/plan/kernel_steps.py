@@ -20,6 +20,7 @@ from weir.lab.lab import Lab
 from weir.plan.function_addresses import VERSIONS, addresses, ends, prefixes
 from weir.plan.function_steps import commands_step, control_group_step
 from weir.plan.memory import memory_mb, program_memory_mb, programs_memory_mb, queue_size
+from weir.plan.tuning import isolated_cpus
 from weir.technology.kernel_links import silent_namespace
 
 _PORTS = ("default", *SIDES)
@@ -208,6 +209,7 @@ def _program_steps(
         memory_limit_mb=program.memory_limit_mb or 0,
         processes=program.processes,
         contained=program.container is not None,
+        isolated=isolated_cpus(lab, topology.technology),
     )
     files = _files(topology, lab, program, ports, values)
     if program.commands:

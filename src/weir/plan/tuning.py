@@ -56,6 +56,11 @@ def deployment_steps(topology: Topology, lab: Lab) -> list[Step]:
     return host_steps(lab.host, lab.host, lab.polling_cpus(topology.technology))
 
 
+def isolated_cpus(lab: Lab, technology: str) -> tuple[int, ...]:
+    """Those that a deployment puts into a partition, where the machine can."""
+    return lab.polling_cpus(technology) if lab.host.isolation in ("partition", "auto") else ()
+
+
 def hugepages(topology: Topology, lab: Lab, *, promised: bool = False) -> list[Step]:
     """Pages for weir-dp, switch and machines, where their cores are; none where the lab wants 4 KiB.
     `promised`: to deployments that come later."""

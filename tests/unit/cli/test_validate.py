@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -11,6 +13,7 @@ from typer.testing import CliRunner
 from weir import fabric
 from weir.cli.main import app
 from weir.fabric import probe
+from weir.fabric.function.control_group import ControlGroup
 
 runner = CliRunner()
 
@@ -49,3 +52,33 @@ def test_validate_tells_nobody_who_may_not_measure_that_something_is_left_out(
     answered = runner.invoke(app, ["validate", str(tmp_path)])
     assert answered.exit_code == 0
     assert LEFT_OUT not in answered.stdout
+
+
+PROGRAM = """weir: 1
+name: v
+chain: PVP
+technology: [linux-bridge, ovs]
+cores: {tester: [0], functions: [0], switch: [0]}
+functions: {default: {kind: program, program: {command: "true"}}}
+host: {isolation: auto}
+"""
+
+
+def test_validate_says_once_why_a_program_on_these_cores_has_no_limits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[int, ...]] = []
+
+    def lacking(_group: ControlGroup, params: Mapping[str, Any]) -> str:
+        asked.append((*params["cores"], *params["isolated"]))
+        return "its cores are in an isolated partition"
+
+    monkeypatch.setattr(ControlGroup, "lacking", lacking)
+    (tmp_path / "lab.yml").write_text(PROGRAM)
+    said = runner.invoke(app, ["validate", str(tmp_path)]).stdout
+    assert said.count("  limits        not here: its cores are in an isolated partition") == 1
+    assert asked == [(0, 0), (0, 0)]
+    (tmp_path / "lab.yml").write_text(PROGRAM.replace("auto", "none"))
+    runner.invoke(app, ["validate", str(tmp_path)])
+    assert asked[2:] == [(0,), (0,)]
+    assert "not here" not in runner.invoke(app, ["validate", str(tmp_path), "--any-machine"]).stdout

@@ -5,7 +5,7 @@ the environment that it was given."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,8 @@ from typing import Any
 from weir.base.error import FabricError
 from weir.fabric.host import isolated
 from weir.fabric.host.control_groups import CONTROLLERS, INSIDE, Group, Hierarchy, hierarchies, limit
+from weir.fabric.host.cpus import isolation
+from weir.fabric.host.partition import Partition
 from weir.fabric.host.tree import Tree
 from weir.fabric.site import Facts, Site
 from weir.plan import Step
@@ -32,13 +34,15 @@ class ControlGroup:
         self._root = root
 
     def lacking(self, params: Mapping[str, Any]) -> str | None:
-        """Why this machine makes no group; None if it makes one. Touches nothing."""
+        """Why this machine makes no group; None if it makes one. `isolated` of `params`: CPUs that the
+        deployment takes for itself before. Touches nothing."""
         found = [one for one in hierarchies(self._root) if one.useful]
         if not found:
             return "no control groups that limit memory or processes are mounted in /sys/fs/cgroup"
         if not any(one.writable() for one in found):
             return "/sys/fs/cgroup may not be written"
-        if not list(self._usable(found, params["cores"])):
+        held = self._held(params["cores"]) or self._will_be_held(params)
+        if not list(_usable(found, held=held)):
             return "its cores are in an isolated partition of control groups v2, and memory is limited there"
         return None
 
@@ -57,7 +61,7 @@ class ControlGroup:
         files = _files(params, memory_mb)
         limited: set[str] = set()
         ends = False
-        for one in self._usable(hierarchies(self._root), step.numbers("cores")):
+        for one in _usable(hierarchies(self._root), held=self._held(step.numbers("cores"))):
             with suppress(OSError):
                 ends |= _made(one, one.top / name)
                 limited |= _limited(one, one.top / name, files, site)
@@ -72,12 +76,18 @@ class ControlGroup:
                 with site.alone():
                     _disable(Path(facts[f"enabled_{controller}"]), controller, site)
 
-    def _usable(self, found: Collection[Hierarchy], cores: Collection[int]) -> Iterator[Hierarchy]:
-        """A process is in one group of a hierarchy: one on cores of a partition is in that."""
-        held = isolated.holding([*cores], self._root)
-        for one in found:
-            if one.useful and one.writable() and not (held and one.version == 2):
-                yield one
+    def _held(self, cores: Sequence[int]) -> bool:
+        return bool(isolated.holding(cores, self._root))
+
+    def _will_be_held(self, params: Mapping[str, Any]) -> bool:
+        cpus = params.get("isolated", ())
+        asked = {*cpus} - isolation(Tree(self._root)).alone()
+        return not asked.isdisjoint(params["cores"]) and not Partition(self._root).lacking({"cpus": cpus})
+
+
+def _usable(found: Iterable[Hierarchy], *, held: bool) -> Iterator[Hierarchy]:
+    """A process is in one group of a hierarchy: one on cores of a partition is in that."""
+    yield from (one for one in found if one.useful and one.writable() and not (held and one.version == 2))
 
 
 def group_of(site: Site, node: str) -> Group:
