@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import socket
 import time
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,8 @@ class Readiness:
 
     def __init__(self, params: Mapping[str, Any], facts: Mapping[str, Any], log: Path) -> None:
         self._listens = Path(str(params["directory"]), str(facts["socket"])) if facts["socket"] else None
+        self._is_taken = False
+        """By it: each connection stays in its queue until it accepts it, so there is one."""
         self._makes = [Path(str(one)) for one in facts["makes"]]
         self._ready = str(facts["ready"])
         self._wanted = re.compile(self._ready) if self._ready else None
@@ -35,7 +39,8 @@ class Readiness:
             self._has_said = self._said.matches(self._wanted) if self._wanted is not None else lives
         if not self._has_said:
             return f"has not said {self._ready!r}", "program.ready"
-        if self._listens is not None and not _takes_connections(self._listens):
+        self._is_taken = self._is_taken or self._listens is None or _takes_connections(self._listens)
+        if not self._is_taken:
             return f"takes no connections at {self._listens}", "program.ready_socket"
         # That they are there, no more: a port takes one connection, and that is its peer's.
         for path in self._makes:
@@ -45,10 +50,15 @@ class Readiness:
 
 
 def _takes_connections(path: Path) -> bool:
-    for kind in (socket.SOCK_STREAM, socket.SOCK_SEQPACKET):
-        with socket.socket(socket.AF_UNIX, kind) as attempt, suppress(OSError):
-            attempt.connect(str(path))
-            return True
+    """By its directory: the program may have bound a short name there, and a path has 107 bytes at most."""
+    with suppress(OSError), ExitStack() as opened:
+        directory = os.open(path.parent, os.O_PATH | os.O_CLOEXEC)
+        opened.callback(os.close, directory)
+        for kind in (socket.SOCK_STREAM, socket.SOCK_SEQPACKET):
+            attempt = opened.enter_context(socket.socket(socket.AF_UNIX, kind))
+            attempt.setblocking(False)  # where it accepts nobody yet, and its queue is full
+            if attempt.connect_ex(f"/proc/self/fd/{directory}/{path.name}") in (0, errno.EAGAIN):
+                return True
     return False
 
 
