@@ -17,6 +17,7 @@ from weir import fabric, plan
 from weir.base.topology import Topology
 from weir.fabric import markers
 from weir.fabric.function.commands import OUTPUT_BYTES_MAX
+from weir.fabric.program_log import MORE
 from weir.fabric.function.port import core_mask
 from weir.fabric.namespace import DIRECTORY
 from weir.lab import Lab, load_lab
@@ -231,7 +232,8 @@ def test_of_what_commands_say_while_they_stay_the_beginning_is_kept(run_root: Pa
         while log.stat().st_size < OUTPUT_BYTES_MAX and time.monotonic() < deadline:
             time.sleep(0.01)
         time.sleep(0.2)
-        assert log.stat().st_size == OUTPUT_BYTES_MAX
+        more = f"\n{MORE.format(bytes=OUTPUT_BYTES_MAX)}\n"
+        assert log.read_bytes()[OUTPUT_BYTES_MAX:] == more.encode()
     finally:
         deployment.destroy()
     assert [*run_root.iterdir()] == []

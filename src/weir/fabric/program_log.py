@@ -10,8 +10,12 @@ from pathlib import Path
 LAST_LINES = 4
 LINE_LONGEST = 400
 _END_BYTES = 1 << 16
-BEGINNING = "> >(stdbuf -o0 head -c {bytes}; exec cat > /dev/null) 2>&1"
-"""Words of bash: of all that is said the beginning goes on, and the rest nowhere; nobody is stopped."""
+MORE = "[weir: what was said after the first {bytes} bytes is not kept]"
+BEGINNING = (
+    f"> >(stdbuf -o0 head -c {{bytes}}; read -rN1 && printf '\\n%s\\n' '{MORE}'; exec cat > /dev/null) 2>&1"
+)
+"""Words of bash: of all that is said the beginning goes on, and the rest nowhere, which a last line says;
+nobody is stopped."""
 _CONTROLS = re.compile(r"\x1b(\[[0-?]*[ -/]*[@-~]|[()].|.)")
 
 
