@@ -17,9 +17,9 @@ from weir import fabric, plan
 from weir.base.topology import Topology
 from weir.fabric import markers
 from weir.fabric.function.commands import OUTPUT_BYTES_MAX
-from weir.fabric.program_log import MORE
 from weir.fabric.function.port import core_mask
 from weir.fabric.namespace import DIRECTORY
+from weir.fabric.program_log import MORE
 from weir.lab import Lab, load_lab
 from weir.lab.function import FunctionOptions
 from weir.lab.lab import DEFAULT_FUNCTION

@@ -60,8 +60,13 @@ class NotExecutedError(FabricError):
 def become(host: CommandPlace, argv: Sequence[str]) -> NoReturn:
     """Does not return. Off the cores that poll, if there are others.
 
-    FabricError if the host is not there any more; NotExecutedError.
+    FabricError if the host is not there any more, or this machine has no file of names; NotExecutedError.
     """
+    if not NAMES.exists():
+        raise FabricError(
+            f"this machine has no {NAMES}, in whose place commands in host {host.name} see the hosts' names",
+            f"make an empty one: touch {NAMES}",
+        )
     try:
         namespace.enter(host.netns)
         namespace.own_mounts()

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from weir.base.error import ENVIRONMENT
 from weir.cli.main import app
 from weir.fabric import end_host_command
 from weir.fabric.end_host_command import CommandPlace
@@ -133,3 +134,16 @@ def test_inspect_shows_the_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = runner.invoke(app, ["inspect", FIRST]).stdout
     assert "host left: 198.18.0.1, 2001:2:0:1::1; reaches right at 198.19.0.1, 2001:2:0:2::1" in shown
     assert "its neighbour is resolved by ARP and Neighbor Discovery" in shown
+
+
+def test_a_machine_without_a_file_of_names_is_told_which_one_to_make(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(end_host_command, "NAMES", tmp_path / "hosts")
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    deployed(monkeypatch, with_hosts(FIRST))
+    done = runner.invoke(app, ["exec", FIRST, "left", "ping"])
+    assert done.exit_code == ENVIRONMENT
+    said = " ".join(done.stderr.split())
+    assert f"has no {tmp_path / 'hosts'}, in whose place commands in host left see" in said
+    assert f"make an empty one: touch {tmp_path / 'hosts'}" in said
