@@ -12,6 +12,7 @@ import pytest
 
 from weir.base.error import FabricError
 from weir.fabric.function import container
+from weir.fabric.host import isolated
 
 BUNDLE: dict[str, Any] = {
     "process": {"args": ["true"], "env": ["A=1"], "capabilities": {"bounding": ["CAP_CHOWN"]}},
@@ -82,7 +83,7 @@ def test_what_the_runtime_makes_in_the_image_to_mount_at_goes_and_what_was_there
     facts: dict[str, Any] = {}
     site: Any = SimpleNamespace(directory=run, note=facts.update)
     container.command(params, site, [], {})
-    monkeypatch.setattr(container.shutil, "which", lambda _name: None)
+    monkeypatch.setattr("shutil.which", lambda _name: None)
     made = Path(f"{rootfs}{run}")
     made.mkdir(parents=True)
     container.remove(params, facts, site)
@@ -108,7 +109,7 @@ def test_no_link_in_the_image_is_followed_when_directories_go(tmp_path: Path) ->
 def test_on_isolated_cores_none_is_started_since_its_runtime_would_take_it_off_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(container.isolated, "holding", lambda cores: {2: tmp_path} if 2 in cores else {})
+    monkeypatch.setattr(isolated, "holding", lambda cores: {2: tmp_path} if 2 in cores else {})
     params = {"bundle": str(tmp_path), "node": "f1", "function": "default", "cores": [2, 3]}
     site: Any = SimpleNamespace(directory=tmp_path)
     with pytest.raises(
