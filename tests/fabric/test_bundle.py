@@ -116,4 +116,4 @@ def test_on_isolated_cores_none_is_started_since_its_runtime_would_take_it_off_t
         FabricError, match=r"container f1 \(default\) is to run on CPU 2, in an isolated"
     ) as no:
         container.command(params, site, [], {})
-    assert "leave host.isolation out" in (no.value.fix or "")
+    assert "say host.isolation: none" in (no.value.fix or "")

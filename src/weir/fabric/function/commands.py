@@ -47,9 +47,8 @@ class Commands:
             log = f"{params['node']}.command-{number}.log"
             own = filled(shlex.split(line), values)
             what = f"command {number} of {params['function']}, `{shlex.join(own)}`,"
-            run(params, site, ["bash", "-c", _LIMITED, "weir", *own], log).wait(
-                what, deadline, limit_s, str(params["key"])
-            )
+            running = run(params, site, ["bash", "-c", _LIMITED, "weir", *own], log)
+            running.wait(what, deadline, limit_s, str(params["key"]))
         return {}
 
     def undo(self, params: Mapping[str, Any], facts: Facts, site: Site) -> None:  # noqa: ARG002

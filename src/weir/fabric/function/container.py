@@ -10,7 +10,6 @@ own.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -47,7 +46,7 @@ def command(
         raise FabricError(
             f"{who} is to run on {named_cpus(sorted(held))}, in an isolated partition, which its runtime"
             " would take it out of",
-            "leave host.isolation out, or choose kind: program; destroy first what `weir tune` has made",
+            "say host.isolation: none, and destroy what `weir tune` has made; or choose kind: program",
         )
     folder = _folder(site, params)
     folder.mkdir(exist_ok=True)
@@ -64,14 +63,7 @@ def remove(params: Mapping[str, Any], facts: Facts, site: Site) -> None:
     runtime = _runtime(params, site)
     if _folder(site, params).is_dir() and shutil.which(runtime[0]) is not None:
         argv = [*runtime, "delete", "--force", _name(params)]
-        subprocess.run(
-            argv,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_DELETE_S,
-            check=False,
-            env=os.environ,
-        )
+        subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=_DELETE_S, check=False)
     for path in map(Path, reversed(facts.get("mount_points", []))):
         if path.resolve() == path:  # else the container has put a link there
             with suppress(OSError):  # it was not made, or there is something in it
