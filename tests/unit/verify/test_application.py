@@ -208,7 +208,7 @@ def test_an_ims_has_a_server_for_each_function_and_one_for_its_subscribers() -> 
     cloud = MadeSip()
     found = found_of(cloud, PROXY.model_copy(update={"variant": "ims", "vcpus": (1,)}))
     assert case(found, "sip_registration").outcome == "passed"
-    assert cloud.hosted[0].names == ("caller", "pcscf", "icscf", "scscf", "subscribers", "callee")
+    assert cloud.hosted[0].names == ("caller", "pcscf", "scscf", "icscf", "subscribers", "callee")
     assert cloud.hosted[0].vcpus == 1
 
 
