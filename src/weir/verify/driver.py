@@ -186,7 +186,8 @@ class HostsDriver(Protocol):
         Debian package that each comes with."""
 
     def hosts(self, wanted: HostsWanted) -> AbstractContextManager[Hosts]:
-        """For the body; taken down after it, with all that runs there. CloudError if it does not stand."""
+        """For the body; taken down after it, with all that runs there. CloudError if it does not stand;
+        CannotRunError where there are not so many CPUs."""
 
 
 @dataclass(frozen=True)

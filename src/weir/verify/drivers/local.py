@@ -39,7 +39,7 @@ from weir.verify.driver import (
 )
 from weir.verify.drivers.local_chain import PROJECT, LocalChain, LocalChains
 from weir.verify.drivers.local_errors import Within, building, cloud_errors
-from weir.verify.drivers.local_hosts import LocalHosts
+from weir.verify.drivers.local_hosts import LocalHosts, cores
 from weir.verify.drivers.local_stack import LocalStack
 
 OTHER = "weir-other"
@@ -114,10 +114,12 @@ class LocalDriver:
 
     @contextmanager
     def hosts(self, wanted: HostsWanted) -> Iterator[LocalHosts]:
-        """Instances without a system of their own, in which programs of this host run."""
+        """Instances without a system of their own, in which programs of this host run. CannotRunError where
+        they would take more CPUs than it has."""
+        on = cores(len(wanted.names), wanted.vcpus)
         topology = self._topology(StackWanted(), bare=[wanted.path.index(name) for name in wanted.names])
         with self._deployed(topology) as (deployment, _):
-            yield LocalHosts(deployment, topology, wanted)
+            yield LocalHosts(deployment, topology, wanted, on)
 
     def require_tester(self) -> None:
         """FabricError where it cannot stand."""
