@@ -13,6 +13,7 @@ from weir.measure.machine_state import MachineState
 from weir.plan.cloud.loopback import loopback_lab
 from weir.procedures.driver import new_id, planned, running
 from weir.results.result import Ceiling
+from weir.verify.drivers.local_errors import own_cores
 
 
 class TesterAlone:
@@ -29,7 +30,7 @@ class TesterAlone:
             lab = loopback_lab(name, tester, max(performance.traffic.flows), frames)
             (technology,) = lab.technology
             wire = plan.loopback(planned(lab, technology, lab.chains()[0]), new_id(lab))
-            with running(lab, wire) as loop:
+            with own_cores(wire), running(lab, wire) as loop:
                 self._found = ceilings(
                     performance.measured(performance.time_limit_s),
                     [loop.traffic(frame) for frame in frames],
