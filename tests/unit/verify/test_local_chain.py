@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from types import SimpleNamespace
 from typing import Any, cast
+from unittest.mock import Mock
 
 import pytest
 
@@ -101,3 +102,28 @@ def test_a_case_whose_cores_another_deployment_has_meanwhile_is_skipped(
         chains.tester_alone(Performance())
     with pytest.raises(CannotRunError, match=r"^lab-1 polls on core 0$"), chains.chain(wanted):
         pytest.fail("it stands")
+
+
+def test_what_to_see_where_nothing_comes_through_is_of_the_clouds_file(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    @contextmanager
+    def standing(*_: Any) -> Iterator[Any]:
+        yield SimpleNamespace(topology=None, deployment=None, client=None, cloud=None, cores=None)
+
+    @contextmanager
+    def polling(*_: Any) -> Iterator[Any]:
+        yield SimpleNamespace(), None
+
+    fixes: list[str] = []
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
+    monkeypatch.setattr(fabric, "claimed", nullcontext)
+    monkeypatch.setattr(standing_cloud, "deployed_cloud", standing)
+    monkeypatch.setattr(standing_cloud, "MeasuredCloud", lambda *_: Mock())
+    monkeypatch.setattr(standing_cloud, "polling", polling)
+    monkeypatch.setattr(standing_cloud, "first_packets", lambda *_, fix: fixes.append(fix))
+    with LocalChains(SutFile(weir=1, name="own")).chain(ChainWanted(1, "generic", 0, Performance())):
+        pass
+    (fix,) = fixes
+    assert "`performance.instance_commands`" in fix
+    assert "weir deploy" not in fix

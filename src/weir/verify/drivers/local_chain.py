@@ -35,6 +35,10 @@ from weir.verify.drivers.local_errors import Within, building, own_cores
 from weir.verify.drivers.tester_alone import TesterAlone
 
 PROJECT = "weir-project"
+_SEE = (
+    "see what `performance.instance_commands` make of its instances, and what filters by `local.security` and"
+    " by the technique let through"
+)
 _LACKED: Mapping[str, str] = {
     "pinned": "its instances are namespaces, and have no processors of their own that could be pinned",
     "hugepages": "its instances are namespaces, and have no memory of their own",
@@ -90,7 +94,7 @@ class LocalChains:
             watch = Within()
             with building(watch.clean_up_s):
                 held.enter_context(own_cores(topology))
-                standing = held.enter_context(standing_cloud(topology, first, watch))
+                standing = held.enter_context(standing_cloud(topology, first, watch, _SEE))
             yield LocalChain(standing, wanted.performance, self._state)
 
     def _topology(self, wanted: ChainWanted) -> CloudTopology:
