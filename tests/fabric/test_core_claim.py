@@ -96,7 +96,8 @@ def test_a_deployment_that_was_left_standing_has_its_cores_and_says_how_it_is_ta
         CoreClaim.of([0, 1, 3])
     assert str(caught.value) == (
         f"{FIRST} polls on cores 0 and 1; take it down with `weir destroy {FIRST}`,"
-        " or choose other cores: `cores` of a lab, --cpu of `weir lean`"
+        " or choose other cores: `cores` of a lab, `performance.cores` of a cloud to verify,"
+        " --cpu of `weir lean`"
     )
     assert caught.value.exit_code == 3
     assert not list(run_root.glob("core-*"))
@@ -109,8 +110,9 @@ def test_a_weir_that_runs_is_named_by_its_process_also_between_two_deployments(o
     with pytest.raises(FabricError) as caught:
         CoreClaim.of([0, 1])
     assert str(caught.value) == (
-        f"a running weir (pid {other.pid}) has core 1; wait for its end with --wait,"
-        " or choose other cores: `cores` of a lab, --cpu of `weir lean`"
+        f"a running weir (pid {other.pid}) has core 1; wait for its end (--wait, where the command has it),"
+        " or choose other cores: `cores` of a lab, `performance.cores` of a cloud to verify,"
+        " --cpu of `weir lean`"
     )
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from weir.base.error import FabricError
 from weir.fabric.cloud.programs import require_programs
+from weir.verify.driver import CannotRunError
 from weir.verify.drivers.local_hosts import cores
 
 
@@ -20,8 +21,10 @@ def test_what_is_missing_is_named_with_the_packages_to_install() -> None:
     assert refused.value.fix == "install the Debian packages: kamailio kamailio-ims-modules"
 
 
-def test_servers_get_their_cpus_in_turn_and_all_of_them_where_there_are_no_more() -> None:
+def test_servers_get_their_cpus_in_turn_and_all_of_them_where_that_is_all() -> None:
     assert cores(3, 1, there=[0, 1]) == [[0], [1], [0]]
     assert cores(2, 2, there=[4, 5, 6]) == [[4, 5], [4, 6]]
     assert cores(2, 2, there=[0, 1]) == [[], []]
     assert cores(2, 0, there=[0, 1]) == [[], []]
+    with pytest.raises(CannotRunError, match=r"^servers can have 2 of this machine's CPUs, not 4$"):
+        cores(2, 4, there=[0, 1])

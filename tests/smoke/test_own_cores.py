@@ -161,7 +161,7 @@ def test_a_run_has_its_cores_until_it_is_killed(tmp_path: Path, run_root: Path) 
         code, _, complained = weirs.does("deploy", ".")
         assert code == ENVIRONMENT
         assert " of a running weir (pid " in complained
-        assert "; wait for its end with --wait, or choose " in complained
+        assert "; wait for its end (--wait, where the command has it), or choose " in complained
         run.send(signal.SIGKILL)
         run.ended()
         code, _, complained = weirs.does("deploy", ".")

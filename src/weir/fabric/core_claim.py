@@ -177,7 +177,7 @@ def _running(core: int, cores: Collection[int]) -> Holder:
         f"{weir} has {_named([core])}"
         if its is None
         else f"{_id(its[0])} of {weir} polls on {_named(its[1])}",
-        f"wait for its end with --wait, or choose {_others(cores)}",
+        f"wait for its end (--wait, where the command has it), or choose {_others(cores)}",
         GRACE_S,
     )
 
@@ -195,7 +195,7 @@ def _standing(cores: Collection[int]) -> Iterator[Holder]:
             going = any("ending" in record for record in journal.records())
             yield Holder(
                 f"{does}, and is being taken down" if going else f"{does}, and a running weir works on it",
-                f"wait for that with --wait, or choose {_others(cores)}",
+                f"wait for that (--wait, where the command has it), or choose {_others(cores)}",
                 GOING_S if going else GRACE_S,
             )
 
@@ -235,4 +235,4 @@ def _named(cores: Collection[int]) -> str:
 
 def _others(cores: Collection[int]) -> str:
     what = "other cores" if len(cores) > 1 else "another core"
-    return f"{what}: `cores` of a lab, --cpu of `weir lean`"
+    return f"{what}: `cores` of a lab, `performance.cores` of a cloud to verify, --cpu of `weir lean`"

@@ -120,7 +120,7 @@ def doubts(result: Result) -> list[Doubt]:
     same: dict[tuple[str, Kind, str, str], list[str]] = {}
     for row in summary.rows(result):
         where = place(row.setup.name, row.setup.chain, row.case)
-        for kind, detail, short in _of(row.throughput, row.case):
+        for kind, detail, short in of_rate(row.throughput, row.case):
             same.setdefault((where, kind, detail, short), []).append(row.throughput.goal)
     found += [
         Doubt(kind, where, tuple(goals), detail, short)
@@ -176,7 +176,7 @@ def place(name: str, chain: str, case: Case) -> str:
     return f"{name} {chain}, frame {frame_label(case.frame)}"
 
 
-def _of(found: Throughput, case: Case) -> Iterator[tuple[Kind, str, str]]:
+def of_rate(found: Throughput, case: Case) -> Iterator[tuple[Kind, str, str]]:
     """Kind, words, and few words."""
     if found.status == "irregular":
         why = found.why or "no reason was recorded"

@@ -26,11 +26,11 @@ FLAGS = {
     "more",
     "L": "out of time: the search's time limit came first; the answer is the interval that is shown",
     "S": "slower state: only measured while cores were slower, or slower to pass data to each other, than "
-    "at their best on this machine, in this run or in earlier ones; how much is said under Read with care",
+    "at their best on this machine, in this run or in earlier ones; a remark says how much",
     "D": "disturbed: more than half of the time of the trials that bound it, or of all where no rate was "
     "found, was left out, since others had a core",
     "R": "one round or repeat: it rests on that alone; the others could not be measured, or were made in a "
-    "worse state of the machine; Read with care has them",
+    "worse state of the machine; a remark has them",
     "U": "unsteady: just above it packets were lost in pauses of milliseconds, or far more than that load is "
     "too much: the system or the machine changed its speed; another search may find more or less",
     "I": "irregular: the search found no valid rate; the reason is given",

@@ -20,7 +20,8 @@ class EarlierTimes(Record):
     ratio: float | None = None
     """This run's median to that one's; None: that one is 0."""
     p_value: float | None = None
-    """Two-sided Mann-Whitney test of both samples; None: one has too few to tell."""
+    """Two-sided Mann-Whitney test of both samples; None: they are too few to tell, at
+    the level that so many comparisons leave to each."""
     change: Change = "not compared"
     """ "not shown": chance explains the difference."""
 

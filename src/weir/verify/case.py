@@ -4,16 +4,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 
 from weir.base.error import WeirError
 from weir.fabric import stop_signals
 from weir.lab.application import Application
+from weir.lab.performance import Performance
 from weir.lab.sut import SutFile
 from weir.results.calls import CallCapacity, CallLoad
 from weir.results.chains import ChainLoad
+from weir.results.result import Ceiling
 from weir.results.scenario import ScenarioLoad
 from weir.results.verification import Operation
 from weir.verify.driver import (
@@ -123,6 +125,17 @@ class Running:
             self.left_s()
             done.found = ", ".join(f"{name} {standing.address(name)}" for name in wanted.names)
             yield standing
+
+    def tester_alone(self, what: str, performance: Performance) -> Mapping[str, Ceiling]:
+        """What it can do, by frame; what is built for that does not stand any more. CannotRunError where the
+        driver has none."""
+        driver = self.driver
+        if not isinstance(driver, ChainsDriver):
+            raise CannotRunError("this driver builds no chains yet")
+        with self.doing(what) as done, self._building():
+            ceilings = driver.tester_alone(performance)
+            done.found = ", ".join(f"{one.max_pps:,.0f} pps at {frame}" for frame, one in ceilings.items())
+        return ceilings
 
     @contextmanager
     def chain(self, what: str, wanted: ChainWanted) -> Iterator[Chain]:

@@ -129,10 +129,16 @@ class Driver(Protocol):
 class HostsWanted:
     """Servers in which a case runs programs of its own, all in one network."""
 
-    names: tuple[str, ...]
-    """The next one of each is at another node, where there are several."""
+    path: tuple[str, ...]
+    """By name, in the order in which one speaks to the next, and some again: at nodes in turn, so that
+    neighbours are at different ones."""
     vcpus: int = 0
     """CPUs that the programs of each may run on; 0: all."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Each once."""
+        return tuple(dict.fromkeys(self.path))
 
 
 class Program(Protocol):
@@ -180,7 +186,8 @@ class HostsDriver(Protocol):
         Debian package that each comes with."""
 
     def hosts(self, wanted: HostsWanted) -> AbstractContextManager[Hosts]:
-        """For the body; taken down after it, with all that runs there. CloudError if it does not stand."""
+        """For the body; taken down after it, with all that runs there. CloudError if it does not stand;
+        CannotRunError where there are not so many CPUs."""
 
 
 @dataclass(frozen=True)

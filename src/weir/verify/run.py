@@ -154,7 +154,11 @@ def executed(case: Case, running: Running) -> tuple[CaseResult, bool]:
         lacking = case.lacks(running.driver)
         if lacking is not None:
             raise CannotRunError(lacking)
-        case.run(running)
+        try:
+            case.run(running)
+        except CannotRunError:
+            running.left_s()  # what took too long has failed, whatever it could not do
+            raise
         running.left_s()
         found.outcome = "passed"
     except CannotRunError as error:

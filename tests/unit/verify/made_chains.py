@@ -18,7 +18,7 @@ from weir.measure import Traffic, no_counters
 from weir.measure.one_case import OnChain, Time
 from weir.results.result import Ceiling
 from weir.results.verification import Verification
-from weir.verify.driver import ChainWanted, CloudError
+from weir.verify.driver import ChainWanted, CleanUp, CloudError
 from weir.verify.suites import SUITES
 
 from .made import MadeCloud, verified
@@ -41,6 +41,8 @@ class MadeChains(MadeCloud):
     ceiling_pps: float = 1e6
     built: list[ChainWanted] = field(default_factory=list)
     measured_alone: int = 0
+    stays_alone: str = ""
+    """Of what was built to measure the tester alone, when Ctrl-C comes."""
 
     def require_tester(self) -> None:
         if self.lacks:
@@ -54,6 +56,10 @@ class MadeChains(MadeCloud):
 
     def tester_alone(self, performance: Performance) -> Mapping[str, Ceiling]:
         self.measured_alone += 1
+        if self.stays_alone:
+            error = KeyboardInterrupt()
+            CleanUp(not_removed=self.stays_alone).told_by(error)
+            raise error
         one = Ceiling(
             max_pps=self.ceiling_pps, latency_floor_us=5, timestamp_resolution_ns=1, limited_by="it"
         )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatch
 
 from weir.base.error import FabricError
-from weir.verify.driver import CloudError, Hosts, HostsWanted, Program
+from weir.verify.driver import CannotRunError, CloudError, Hosts, HostsWanted, Program
 
 from .made import MadeCloud
 
@@ -59,6 +59,8 @@ class MadeSip(MadeCloud):
 
     capacity_cps: float = 1e9
     caller_cps: float = 1e9
+    cpus: int = 64
+    """Of its host; servers cannot have more."""
     lost_by_callee: int = 0
     """Calls of each load that it does not count."""
     not_registered: int = 0
@@ -79,6 +81,8 @@ class MadeSip(MadeCloud):
 
     @contextmanager
     def hosts(self, wanted: HostsWanted) -> Iterator[Hosts]:
+        if wanted.vcpus > self.cpus:
+            raise CannotRunError(f"servers can have {self.cpus} CPUs, not {wanted.vcpus}")
         self.hosted.append(wanted)
         self.standing += 1
         yield MadeHosts(self, wanted)

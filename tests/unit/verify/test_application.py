@@ -208,7 +208,7 @@ def test_an_ims_has_a_server_for_each_function_and_one_for_its_subscribers() -> 
     cloud = MadeSip()
     found = found_of(cloud, PROXY.model_copy(update={"variant": "ims", "vcpus": (1,)}))
     assert case(found, "sip_registration").outcome == "passed"
-    assert cloud.hosted[0].names == ("caller", "pcscf", "icscf", "scscf", "subscribers", "callee")
+    assert cloud.hosted[0].names == ("caller", "pcscf", "scscf", "icscf", "subscribers", "callee")
     assert cloud.hosted[0].vcpus == 1
 
 
@@ -220,6 +220,25 @@ def test_calls_are_offered_on_each_number_of_cpus_and_the_other_cases_have_the_f
     calls = case(found, "sip_calls").calls
     assert [(one.vcpus, one.rate_cps) for one in calls] == [(1, 20.0), (1, 40.0), (2, 20.0), (2, 40.0)]
     assert found.verdicts()[-1].load == "40 calls/s, 2 vCPU"
+
+
+def test_calls_on_more_cpus_than_there_are_are_skipped_and_those_before_them_are_judged() -> None:
+    wanted = PROXY.model_copy(update={"vcpus": (1, 2), "call_rate_cps": (20.0,)})
+    found = found_of(MadeSip(cpus=1), wanted, calls={"failure_ratio": 0.01})
+    calls = case(found, "sip_calls")
+    assert (calls.outcome, calls.why) == ("skipped", "servers can have 1 CPUs, not 2")
+    assert [(one.vcpus, one.successful) for one in calls.calls] == [(1, 20)]
+    assert [(one.load, one.outcome) for one in found.verdicts()[1:]] == [
+        ("20 calls/s, 1 vCPU", "met"),
+        ("20 calls/s, 2 vCPU", "not judged"),
+    ]
+
+
+def test_calls_that_fail_are_told_before_those_that_could_not_be_offered() -> None:
+    wanted = PROXY.model_copy(update={"vcpus": (1, 2), "call_rate_cps": (20.0,)})
+    calls = case(found_of(MadeSip(cpus=1, capacity_cps=10.0), wanted), "sip_calls")
+    assert calls.outcome == "failed"
+    assert "at 20 calls/s on 1 vCPU 10 of 20 calls succeeded" in (calls.why or "")
 
 
 def test_a_driver_without_servers_for_programs_skips_the_suite_which_is_not_judged() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from weir.results.verification import CaseResult, SuiteResult
-from weir.verify.report.chains import found, summary, tables
+from weir.verify.report.chains import found, sentences, summary, tables
 
 from .made_chains import CAPACITY_PPS, MadeChains, loaded
 
@@ -86,3 +86,32 @@ def test_an_operation_of_a_chain_says_what_bounds_its_rate() -> None:
     case = generic(MadeChains(ceiling_pps=CAPACITY_PPS))
     assert case.operations[-1].found.startswith("NDR ≥")
     assert case.operations[-1].found.count("(T)") == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "letter", "remark"),
+    [
+        (
+            {"slower_times": 1.4, "farther_times": 4.6},
+            "S: slower state: ",
+            "found, but only while cores were 1.40 times slower and 4.60 times slower to pass data to each "
+            "other than at their best on this machine.",
+        ),
+        (
+            {"searches": 3, "repeats": 1, "rounds": []},
+            "R: one round or repeat: ",
+            "found, but by one of 3 searches alone (the others found none).",
+        ),
+    ],
+)
+def test_what_a_letter_leaves_to_a_remark_is_said_of_each_rate_that_has_it(
+    change: dict[str, Any], letter: str, remark: str
+) -> None:
+    (suite,) = loaded(MadeChains()).suites
+    (load,) = suite.cases[0].chains
+    first, second = load.case.throughput
+    load.case.throughput = [first.model_copy(update=change), second]
+    said = sentences(suite)
+    assert [one for one in said if one.endswith(remark)] == [f"PVP generic, 64 B, 1 flow, NDR: {remark}"]
+    (meant,) = [one for one in said if one.startswith(letter)]
+    assert "Read with care" not in meant

@@ -1,14 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the local driver tells of a cloud that did not come to stand, and did not all go."""
+"""What the local driver tells of a cloud that did not come to stand, did not all go, or has no cores."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, nullcontext
+from types import SimpleNamespace
+from typing import cast
+
 import pytest
 
+from weir import fabric
+from weir.base.cloud import CloudTopology
 from weir.base.error import FabricError
 from weir.fabric.deployment import NotGoneError
-from weir.verify.driver import CleanUp, CloudError
-from weir.verify.drivers.local_errors import building
+from weir.verify.driver import CannotRunError, CleanUp, CloudError
+from weir.verify.drivers.local_errors import building, own_cores
 
 STAYS = "own-cloud-1 is not all gone: bridge: Device or resource busy"
 
@@ -43,3 +50,28 @@ def test_of_a_cloud_that_went_nothing_stays() -> None:
     with pytest.raises(CloudError, match=r"^cannot make the bridge$") as told, building(lambda: 20.0):
         raise FabricError("cannot make the bridge")
     assert CleanUp.of(told.value) == CleanUp(20.0)
+
+
+@contextmanager
+def taken(cores: Collection[int]) -> Iterator[None]:
+    """In place of a claim."""
+    assert cores == {0, 1}
+    raise FabricError("lab-1 polls on core 0", "take it down with `weir destroy lab-1`")
+    yield
+
+
+ON_TWO_CORES = cast(CloudTopology, SimpleNamespace(working_cores=lambda: {0, 1}))
+
+
+def test_cores_that_somebody_else_has_are_no_fault_of_the_clouds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fabric, "claimed", taken)
+    with pytest.raises(CannotRunError) as told, own_cores(ON_TWO_CORES):
+        pytest.fail("they are free")
+    assert str(told.value) == "lab-1 polls on core 0; take it down with `weir destroy lab-1`"
+
+
+def test_an_error_on_cores_of_ones_own_is_no_reason_to_skip(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fabric, "claimed", lambda _: nullcontext())
+    with pytest.raises(FabricError) as told, own_cores(ON_TWO_CORES):
+        raise FabricError("nothing comes through")
+    assert not isinstance(told.value, CannotRunError)

@@ -188,6 +188,17 @@ def test_a_case_that_ctrl_c_ended_is_measured_anew_and_others_stay() -> None:
     assert {one.outcome for one in second.suites[0].cases} == {"passed"}
 
 
+def test_ctrl_c_while_the_tester_is_measured_alone_ends_the_run_and_what_stays_is_told() -> None:
+    cloud = MadeChains(stays_alone="made-verify-1 is not all gone")
+    found = loaded(cloud)
+    assert found.interrupted
+    assert {name: (one.outcome, one.not_removed) for name, one in by_name(found).items()} == {
+        "pvp_generic": ("not run", "made-verify-1 is not all gone"),
+        "pvvp_generic": ("not run", None),
+    }
+    assert (cloud.measured_alone, cloud.built) == (1, [])
+
+
 def test_a_dry_run_says_what_would_be_skipped(tmp_path: Path) -> None:
     keys = "performance: {chains: PVP, techniques: [generic, pinned]}"
     text = f"weir: 1\nname: some\nsuites: performance\n{keys}\n"

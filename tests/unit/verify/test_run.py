@@ -11,8 +11,8 @@ import pytest
 from weir.base.error import WeirError
 from weir.lab.sut import CaseTimes, SutFile, SutSla
 from weir.results.verification import CaseResult, SuiteResult, Verification
-from weir.verify.case import Case, Running, Suite
-from weir.verify.driver import StackWanted
+from weir.verify.case import Case, NotSoError, Running, Suite
+from weir.verify.driver import CannotRunError, StackWanted
 from weir.verify.run import Run, planned, verdicts
 
 from .made import HEALTHCHECK, MadeCloud, verified
@@ -181,6 +181,29 @@ def test_a_case_that_ends_late_has_failed_though_all_of_it_was_so() -> None:
     found = verified(MadeCloud(), SutFile(weir=1, name="made", case_time_limit_s=0.01), [suite])
     assert found.suites[0].cases[0].outcome == "failed"
     assert "has not ended within 0.01 s" in (found.suites[0].cases[0].why or "")
+
+
+@pytest.mark.parametrize(("limit_s", "outcome"), [(0.01, "failed"), (60.0, "skipped")])
+def test_a_case_that_ends_late_has_failed_though_it_could_not_be_run(limit_s: float, outcome: str) -> None:
+    def slow(_: Running) -> None:
+        time.sleep(0.05)
+        raise CannotRunError("no trial could be used")
+
+    suite = Suite("slow", "Slow?", (Case("slow", "a slow case", slow),))
+    found = verified(MadeCloud(), SutFile(weir=1, name="made", case_time_limit_s=limit_s), [suite])
+    late = f"the case has not ended within {limit_s:g} s; last, it began"
+    case = found.suites[0].cases[0]
+    assert (case.outcome, case.why) == (outcome, late if outcome == "failed" else "no trial could be used")
+
+
+def test_a_fault_that_is_found_late_is_the_cause() -> None:
+    def slow(_: Running) -> None:
+        time.sleep(0.05)
+        raise NotSoError("the router is down")
+
+    suite = Suite("slow", "Slow?", (Case("slow", "a slow case", slow),))
+    found = verified(MadeCloud(), SutFile(weir=1, name="made", case_time_limit_s=0.01), [suite])
+    assert found.suites[0].cases[0].why == "the router is down"
 
 
 def test_a_defect_of_weir_fails_its_case_with_its_traceback_and_the_others_are_run(

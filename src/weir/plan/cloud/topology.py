@@ -37,8 +37,11 @@ _SEGMENTATION_IDS = {"vlan": 1000, "vxlan": 10_000, "gre": 10_000}
 """Numbers on the wire are others than the nodes' own, as in a cloud: what forgets to translate is seen."""
 
 
-def cloud_topology(tenants: TenantsFile, deployment: str, core: int = 0) -> CloudTopology:
-    """`deployment`: its id. `core`: where routers of weir-dp poll, if the file does not say.
+def cloud_topology(
+    tenants: TenantsFile, deployment: str, core: int = 0, places: Sequence[int] = ()
+) -> CloudTopology:
+    """`deployment`: its id. `core`: where routers of weir-dp poll, if the file does not say. `places`: turns
+    of the instances at the compute nodes, of each 0, 1 …; empty: one after the other.
 
     Addresses of a subnet: router, DHCP server, instances; outside: the host there,
     routers and floating ones, then what tenants share."""
@@ -47,7 +50,8 @@ def cloud_topology(tenants: TenantsFile, deployment: str, core: int = 0) -> Clou
     there = str(next(outside))
     names = [NETWORK_NODE, *(f"compute{number}" for number in range(1, cloud.compute_nodes + 1))]
     segmentation_ids = _SEGMENTATION_IDS[cloud.isolation]
-    made = _Numbering(token_of(deployment), segmentation_ids, outside, cycle(names[1:]))
+    turns = [names[1 + at % cloud.compute_nodes] for at in places or range(cloud.compute_nodes)]
+    made = _Numbering(token_of(deployment), segmentation_ids, outside, cycle(turns))
     networks = tuple(
         made.network(name, number, one) for number, (name, one) in enumerate(tenants.all_tenants(), 1)
     )

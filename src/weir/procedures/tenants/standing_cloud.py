@@ -46,10 +46,11 @@ class RunningCloud:
 
 @contextmanager
 def standing_cloud(
-    topology: CloudTopology, first: TrafficConfigure, on_event: OnEvent = ignore
+    topology: CloudTopology, first: TrafficConfigure, on_event: OnEvent = ignore, fix: str = _SEE
 ) -> Iterator[RunningCloud]:
     """Deployed, its tester configured and polling, its hosts knowing their neighbours; taken down after the
-    body, however it ends. `first`: streams that all arrive then. FabricError, DataPlaneError."""
+    body, however it ends. `first`: streams that all arrive then; where one does not, FabricError with `fix`.
+    DataPlaneError."""
     began = time.monotonic()
     with deployed_cloud(cloud_steps(topology), topology, on_event) as deployment:
         cloud = MeasuredCloud(deployment, topology)
@@ -59,7 +60,7 @@ def standing_cloud(
             polling(deployment, topology) as (client, hello),
         ):
             cloud.ask_gateways()
-            first_packets(DataPlaneTester(client), cloud.counters, first)
+            first_packets(DataPlaneTester(client), cloud.counters, first, fix=fix)
             cloud.keep_neighbours()
             took_s = round(time.monotonic() - began, 3)
             yield RunningCloud(topology, deployment, client, hello, cloud, cores, took_s)

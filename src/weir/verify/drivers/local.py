@@ -39,7 +39,7 @@ from weir.verify.driver import (
 )
 from weir.verify.drivers.local_chain import PROJECT, LocalChain, LocalChains
 from weir.verify.drivers.local_errors import Within, building, cloud_errors
-from weir.verify.drivers.local_hosts import LocalHosts
+from weir.verify.drivers.local_hosts import LocalHosts, cores
 from weir.verify.drivers.local_stack import LocalStack
 
 OTHER = "weir-other"
@@ -86,7 +86,7 @@ class LocalDriver:
 
     def services(self, within_s: float) -> Sequence[Service]:
         """Of a cloud that stands for as long: each node's switch and its database, and a DHCP server."""
-        with self._deployed(self._topology(StackWanted(), bare=1), within_s) as (deployment, topology):
+        with self._deployed(self._topology(StackWanted(), bare=[0]), within_s) as (deployment, topology):
             found = []
             for node in topology.nodes:
                 directory = deployment.run_dir / ovs_directory(node.name)
@@ -114,9 +114,12 @@ class LocalDriver:
 
     @contextmanager
     def hosts(self, wanted: HostsWanted) -> Iterator[LocalHosts]:
-        """Instances without a system of their own, in which programs of this host run."""
-        with self._deployed(self._topology(StackWanted(), bare=len(wanted.names))) as (deployment, topology):
-            yield LocalHosts(deployment, topology, wanted)
+        """Instances without a system of their own, in which programs of this host run. CannotRunError where
+        they would take more CPUs than it has."""
+        on = cores(len(wanted.names), wanted.vcpus)
+        topology = self._topology(StackWanted(), bare=[wanted.path.index(name) for name in wanted.names])
+        with self._deployed(topology) as (deployment, _):
+            yield LocalHosts(deployment, topology, wanted, on)
 
     def require_tester(self) -> None:
         """FabricError where it cannot stand."""
@@ -138,9 +141,9 @@ class LocalDriver:
         """In a cloud of its own, as a stack is."""
         return self._chains.chain(wanted)
 
-    def _topology(self, wanted: StackWanted, *, bare: int = 0) -> CloudTopology:
-        """With the servers' scripts, which know each other's addresses. `bare`: instances without a system,
-        where there are no servers."""
+    def _topology(self, wanted: StackWanted, *, bare: Sequence[int] = ()) -> CloudTopology:
+        """With the servers' scripts, which know each other's addresses. `bare`: places of instances without
+        a system, where there are no servers."""
         name = f"{self._sut.name[:20]}-verify"
         system = SystemOptions(
             ssh_keys=str(self._directory / "id_ed25519.pub"),
@@ -148,7 +151,7 @@ class LocalDriver:
         )
         project = Tenant(
             name=PROJECT,
-            instances=len(wanted.servers) or bare,
+            instances=len(wanted.servers) or len(bare),
             floating=len(wanted.servers),
             subnet=SUBNET,
             ingress=_INGRESS,
@@ -164,7 +167,7 @@ class LocalDriver:
             ),
             tenants=(*other, project),
         )
-        topology = cloud_topology(tenants, plan.deployment_id(name, secrets.token_hex(4)))
+        topology = cloud_topology(tenants, plan.deployment_id(name, secrets.token_hex(4)), places=bare)
         script = self._directory / "user-data"
         script.write_text(_scripts(topology, wanted.servers))
         return topology

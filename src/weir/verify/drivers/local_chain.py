@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 
-from weir import fabric, plan
+from weir import plan
 from weir.base.cloud import CloudTopology
 from weir.fabric.cloud.check import require_cloud
 from weir.lab.frames import mean_frame_bytes
@@ -31,10 +31,14 @@ from weir.procedures.tenants.standing_cloud import RunningCloud, standing_cloud
 from weir.protocol import DataPlaneTester
 from weir.results.result import Ceiling
 from weir.verify.driver import ChainWanted
-from weir.verify.drivers.local_errors import Within, building
+from weir.verify.drivers.local_errors import Within, building, own_cores
 from weir.verify.drivers.tester_alone import TesterAlone
 
 PROJECT = "weir-project"
+_SEE = (
+    "see what `performance.instance_commands` make of its instances, and what filters by `local.security` and"
+    " by the technique let through"
+)
 _LACKED: Mapping[str, str] = {
     "pinned": "its instances are namespaces, and have no processors of their own that could be pinned",
     "hugepages": "its instances are namespaces, and have no memory of their own",
@@ -52,10 +56,13 @@ class LocalChains:
         self._alone = TesterAlone(self._state)
 
     def require_tester(self) -> None:
-        """FabricError where weir-dp is not there. Where CPUs are too few, cases say so."""
+        """FabricError where weir-dp is not there, or somebody else has its cores. Where CPUs are too few,
+        cases say so."""
         with suppress(PlanError):
             topology = self._topology(ChainWanted(1, GENERIC, 0, self._sut.performance))
             require_cloud(cloud_steps(topology), topology)
+            with own_cores(topology):
+                pass
 
     def cannot_build(self, wanted: ChainWanted) -> str | None:
         """What this cloud, or this machine, has not."""
@@ -86,8 +93,8 @@ class LocalChains:
         with ExitStack() as held:
             watch = Within()
             with building(watch.clean_up_s):
-                held.enter_context(fabric.claimed(fabric.taking_part(topology)))
-                standing = held.enter_context(standing_cloud(topology, first, watch))
+                held.enter_context(own_cores(topology))
+                standing = held.enter_context(standing_cloud(topology, first, watch, _SEE))
             yield LocalChain(standing, wanted.performance, self._state)
 
     def _topology(self, wanted: ChainWanted) -> CloudTopology:

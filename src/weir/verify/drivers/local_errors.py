@@ -6,12 +6,14 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from weir import fabric
+from weir.base.cloud import CloudTopology
 from weir.base.error import FabricError, WeirError
+from weir.base.topology import Topology
 from weir.fabric.deployment import NotGoneError
-from weir.verify.driver import CleanUp, CloudError
+from weir.verify.driver import CannotRunError, CleanUp, CloudError
 
 
 @contextmanager
@@ -31,6 +33,17 @@ def building(clean_up_s: Callable[[], float]) -> Iterator[None]:
             failed = CloudError(error.message, error.fix)
         CleanUp(clean_up_s(), left).told_by(failed)
         raise failed from None if failed is error else error
+
+
+@contextmanager
+def own_cores(topology: Topology | CloudTopology) -> Iterator[None]:
+    """For the body, cores that nobody else has meanwhile. CannotRunError names who has one."""
+    with ExitStack() as held:
+        try:
+            held.enter_context(fabric.claimed(fabric.taking_part(topology)))
+        except FabricError as error:
+            raise CannotRunError(error.message, error.fix) from error
+        yield
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from pathlib import Path
 from weir import fabric
 from weir.base.cloud import CloudTopology, Instance
 from weir.fabric.cloud import programs
-from weir.verify.driver import CloudError, HostsWanted
+from weir.verify.driver import CannotRunError, CloudError, HostsWanted
 from weir.verify.drivers.local_errors import cloud_errors
 
 DIRECTORY = "programs"
@@ -23,14 +23,20 @@ TEMPORARY = "tmp"
 
 
 class LocalHosts:
-    """Instances of the project that stands, in the order of the names."""
+    """Instances of the project that stands, in the order of the names. `on`: CPUs of each."""
 
-    def __init__(self, deployment: fabric.Deployment, topology: CloudTopology, wanted: HostsWanted) -> None:
+    def __init__(
+        self,
+        deployment: fabric.Deployment,
+        topology: CloudTopology,
+        wanted: HostsWanted,
+        on: Sequence[Sequence[int]],
+    ) -> None:
         self._deployment = deployment
         self._topology = topology
         instances = topology.tenant_networks[-1].instances
         self._instances: dict[str, Instance] = dict(zip(wanted.names, instances, strict=True))
-        self._cores = dict(zip(wanted.names, cores(len(wanted.names), wanted.vcpus), strict=True))
+        self._cores = dict(zip(wanted.names, on, strict=True))
         for name in wanted.names:
             self._place(name).mkdir(parents=True)
 
@@ -87,9 +93,11 @@ class LocalHosts:
 
 
 def cores(servers: int, each: int, there: Sequence[int] = ()) -> list[list[int]]:
-    """Of this host's CPUs, in turn, as many for each server; all where there are no more, or `each` is 0
-    (an empty list)."""
+    """Of this host's CPUs, in turn, as many for each server; all where that is all, or `each` is 0 (an empty
+    list). CannotRunError where there are fewer."""
     known = sorted(there or os.sched_getaffinity(0))
+    if each > len(known):
+        raise CannotRunError(f"servers can have {len(known)} of this machine's CPUs, not {each}")
     if not 0 < each < len(known):
         return [[] for _ in range(servers)]
     return [sorted({known[(at * each + one) % len(known)] for one in range(each)}) for at in range(servers)]

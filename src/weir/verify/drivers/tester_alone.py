@@ -13,6 +13,7 @@ from weir.measure.machine_state import MachineState
 from weir.plan.cloud.loopback import loopback_lab
 from weir.procedures.driver import new_id, planned, running
 from weir.results.result import Ceiling
+from weir.verify.drivers.local_errors import building, own_cores
 
 
 class TesterAlone:
@@ -23,13 +24,14 @@ class TesterAlone:
         self._found: dict[str, Ceiling] | None = None
 
     def measured(self, name: str, tester: CloudTester, performance: Performance) -> Mapping[str, Ceiling]:
-        """By frame. `name`: of what is deployed for it."""
+        """By frame. `name`: of what is deployed for it. Its taking down is within its time; the error tells
+        what stays."""
         if self._found is None:
             frames = [str(frame) for frame in performance.traffic.frames]
             lab = loopback_lab(name, tester, max(performance.traffic.flows), frames)
             (technology,) = lab.technology
             wire = plan.loopback(planned(lab, technology, lab.chains()[0]), new_id(lab))
-            with running(lab, wire) as loop:
+            with own_cores(wire), building(lambda: 0.0), running(lab, wire) as loop:
                 self._found = ceilings(
                     performance.measured(performance.time_limit_s),
                     [loop.traffic(frame) for frame in frames],

@@ -7,12 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from weir.lab.frames import frame_label
-from weir.report import numbers, rates
+from weir.report import doubts, numbers, rates
 from weir.results.chains import ChainLoad
 from weir.results.result import Throughput, Trial
 from weir.results.verification import SuiteResult
 
 _PLACES = 3
+_BY_REMARK = ("S", "R")
+"""Letters that leave something to say of each rate that has them."""
 
 
 class Table(NamedTuple):
@@ -147,6 +149,12 @@ def sentences(suite: SuiteResult) -> list[str]:
     loads = [load for case in suite.cases for load in case.chains]
     every = [(load, one) for load in loads for one in load.case.throughput]
     said = [f"{load.title}, {one.goal}: {one.why}" for load, one in every if one.why]
+    said += [
+        f"{load.title}, {one.goal}: {remark}."
+        for load, one in every
+        for kind, remark, _ in doubts.of_rate(one, load.case)
+        if kind in _BY_REMARK
+    ]
     letters = dict.fromkeys(letter for _, one in every for letter in rates.flags(one))
     said += [f"{letter}: {rates.FLAGS[letter]}." for letter in rates.FLAGS if letter in letters]
     ceilings = {

@@ -82,9 +82,11 @@ def sentences(suite: SuiteResult) -> Iterator[str]:
     changed = [
         (name, one) for name, one in compared if one.earlier and one.earlier.change in ("slower", "faster")
     ]
+    few = sum(one.earlier is not None and one.earlier.change == "not compared" for _, one in compared)
     yield (
-        f"Compared with {', '.join(sorted(runs))}: of {len(compared)} operations {len(changed)} changed "
-        "(two-sided Mann-Whitney test, 1 % for all of them together; five times each at least)."
+        f"Compared with {', '.join(sorted(runs))}: of {len(compared)} operations {len(changed)} changed"
+        f"{f'; of {few} there are too few times to tell' if few else ''} "
+        "(two-sided Mann-Whitney test, 1 % for all of them together)."
     )
     for name, one in changed:
         yield f"{name}, {one.name}: {since(one.earlier)}."

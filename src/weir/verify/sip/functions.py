@@ -17,11 +17,14 @@ from weir.verify.sip.subscribers import PASSWORD, REALM, Subscribers
 CALLER, CALLEE, SUBSCRIBERS = "caller", "callee", "subscribers"
 FIRST: Mapping[Variant, str] = {"ims": "pcscf", "proxy": "proxy"}
 """The function that subscribers know."""
-SERVERS: Mapping[Variant, tuple[str, ...]] = {
-    "ims": (CALLER, "pcscf", "icscf", "scscf", SUBSCRIBERS, CALLEE),
+PATHS: Mapping[Variant, tuple[str, ...]] = {
+    "ims": (CALLER, "pcscf", "scscf", "icscf", SUBSCRIBERS, "icscf", "scscf", "pcscf", CALLEE),
     "proxy": (CALLER, "proxy", CALLEE),
 }
-"""Those that follow each other are at different nodes."""
+"""Servers as a call comes to them: who asks another gets it back. Neighbours are at different nodes."""
+SERVERS: Mapping[Variant, tuple[str, ...]] = {
+    variant: tuple(dict.fromkeys(path)) for variant, path in PATHS.items()
+}
 KAMAILIO: Mapping[Variant, tuple[str, ...]] = {"ims": ("pcscf", "scscf", "icscf"), "proxy": ("proxy",)}
 """In the order in which a call comes to them."""
 TITLES: Mapping[str, str] = {

@@ -11,7 +11,7 @@ from weir.lab.application import Application
 from weir.verify.case import NotSoError, Running
 from weir.verify.driver import CloudError, Hosts, HostsWanted, Program
 from weir.verify.sip import functions, kamailio, scenarios, sipp
-from weir.verify.sip.functions import CALLEE, CALLER, FIRST, KAMAILIO, SERVERS, Function
+from weir.verify.sip.functions import CALLEE, CALLER, FIRST, KAMAILIO, PATHS, SERVERS, Function
 from weir.verify.sip.kamailio import Counters
 from weir.verify.sip.sipp import Unexpected
 from weir.verify.sip.subscribers import Subscribers
@@ -168,7 +168,7 @@ def standing(run: Running, vcpus: int | None = None) -> Iterator[StandingFunctio
     first of the file."""
     application = run.application
     chosen = application.vcpus[0] if vcpus is None else vcpus
-    wanted = HostsWanted(SERVERS[application.variant], chosen)
+    wanted = HostsWanted(PATHS[application.variant], chosen)
     with run.hosts(f"make {len(wanted.names)} servers", wanted) as hosts:
         made = StandingFunctions(run, hosts, chosen)
         with run.doing("start the functions") as done:

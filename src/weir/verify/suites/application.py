@@ -29,6 +29,15 @@ def sip_registration(run: Running) -> None:
 
 def sip_calls(run: Running) -> None:
     """Calls at each rate, all of them accounted for."""
+    try:
+        _offer(run)
+    except CannotRunError:
+        _judge(run.calls, run.application.success_ratio)  # what was offered before may fail all the same
+        raise
+    _judge(run.calls, run.application.success_ratio)
+
+
+def _offer(run: Running) -> None:
     application = run.application
     for vcpus in application.vcpus:
         with standing(run, vcpus) as made:
@@ -38,7 +47,6 @@ def sip_calls(run: Running) -> None:
                     found = loads.run("load", rate_cps, application.duration_s)
                     done.found = f"{found.successful} of {found.planned} succeeded"
                 run.calls.append(found)
-    _judge(run.calls, application.success_ratio)
 
 
 def _judge(calls: list[CallLoad], success_ratio: float) -> None:

@@ -40,11 +40,7 @@ def needs(driver: Driver) -> Sequence[str]:
 
 def carries(run: Running, *, name: ChainName, wanted: ChainWanted, sla: Sla) -> None:
     """One chain, under all of the file's traffic."""
-    driver = run.driver
-    assert isinstance(driver, ChainsDriver)  # or the case is skipped
-    with run.doing("measure the tester alone") as done:
-        ceilings = driver.tester_alone(wanted.performance)
-        done.found = ", ".join(f"{one.max_pps:,.0f} pps at {frame}" for frame, one in ceilings.items())
+    ceilings = run.tester_alone("measure the tester alone", wanted.performance)
     measure_chain(run, name, wanted, sla, ceilings)
     require_carried(run.chains)
 

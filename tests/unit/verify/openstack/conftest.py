@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -84,6 +84,7 @@ def played(tmp_path: Path, journals: Path, monkeypatch: pytest.MonkeyPatch) -> P
     monkeypatch.setattr(TesterAlone, "measured", lambda *_: {})
     monkeypatch.setattr(fabric, "check", lambda _technology: None)
     monkeypatch.setattr(fabric, "lacking", lambda _step: None)
+    monkeypatch.setattr(fabric, "claimed", lambda _cores: nullcontext())
 
     @contextmanager
     def play(

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import math
 import random
 from typing import Any
 
 import pytest
+from scipy.stats import mannwhitneyu
 
 from weir.lab.sut import SutFile
 from weir.results.scenario import EarlierTimes, ScenarioLoad
@@ -14,7 +16,7 @@ from weir.results.verification import CaseResult, SuiteResult, Verification
 from weir.verify.case import NotSoError
 from weir.verify.driver import Done, Iteration, ScenarioWanted
 from weir.verify.report import scenarios
-from weir.verify.sanity.change import comparable, compare
+from weir.verify.sanity.change import comparable, compare, p_value
 from weir.verify.sanity.times import ITERATION, load, times
 from weir.verify.suites.sanity import judge
 
@@ -109,6 +111,75 @@ def test_what_became_slower_is_told_from_chance() -> None:
     assert changed(slow, before).ratio == pytest.approx(1.5, abs=0.1)
 
 
+def whole(iterations: int, factor: float, seed: int = 1) -> Verification:
+    """All 56 scenarios, of two operations each, with times that are `factor` times as long."""
+    chance = random.Random(seed)
+    made = verified(MadeCloud())
+    made.suites = [
+        SuiteResult(
+            name="sanity",
+            title="t",
+            cases=[
+                CaseResult(
+                    name=f"Some.s{number}",
+                    title="one",
+                    scenario=scenario(*[factor * chance.gauss(1.0, 0.1) for _ in range(iterations)]),
+                )
+                for number in range(56)
+            ],
+        )
+    ]
+    return made
+
+
+def changes(now: Verification) -> set[str]:
+    loads = [case.scenario for case in now.suites[0].cases if case.scenario is not None]
+    return {one.earlier.change for load in loads for one in load.operations if one.earlier is not None}
+
+
+@pytest.mark.parametrize(
+    ("iterations", "told"), [(5, "not compared"), (8, "not compared"), (9, "slower"), (10, "slower")]
+)
+def test_of_a_whole_cloud_that_takes_twice_as_long_so_many_iterations_tell_it(
+    iterations: int, told: str
+) -> None:
+    now = whole(iterations, 2.0)
+    compare(now, whole(iterations, 1.0))
+    assert changes(now) == {told}
+    said = "112 changed (" if told == "slower" else "0 changed; of 112 there are too few times to tell ("
+    assert f"of 112 operations {said}" in next(scenarios.sentences(now.suites[0]))
+
+
+def test_of_a_whole_cloud_that_stayed_as_it_was_ten_iterations_show_no_change() -> None:
+    now = whole(10, 1.0, seed=1)
+    compare(now, whole(10, 1.0, seed=2))
+    assert changes(now) == {"not shown"}
+
+
+def test_times_that_are_equal_hide_no_change() -> None:
+    then = [0.03, 0.03, 0.03, 0.031, 0.031, 0.031, 0.032, 0.032, 0.033, 0.033]
+    earlier = changed([one + 0.01 for one in then], then)
+    assert earlier.p_value == pytest.approx(2 / math.comb(20, 10))
+    assert earlier.change == "slower"
+    assert changed(then, then).p_value == 1.0
+
+
+@pytest.mark.parametrize(("now", "then"), [(5, 5), (5, 30), (12, 9), (30, 33)])
+def test_without_equal_times_chance_is_as_mann_and_whitney_count_it(now: int, then: int) -> None:
+    chance = random.Random(now)
+    first = [chance.gauss(1.1, 0.1) for _ in range(now)]
+    second = [chance.gauss(1.0, 0.1) for _ in range(then)]
+    assert p_value(first, second) == pytest.approx(mannwhitneyu(first, second, method="exact").pvalue)
+
+
+def test_many_times_are_compared_by_the_normal_distribution() -> None:
+    chance = random.Random(3)
+    first, second = ([chance.gauss(1.0, 0.1) for _ in range(200)] for _ in range(2))
+    assert p_value(first, second) == pytest.approx(
+        mannwhitneyu(first, second, method="exact").pvalue, abs=0.01
+    )
+
+
 def run_of(name: str, minute: int, **keys: Any) -> Verification:
     """Of a system, begun in that minute, which did one scenario."""
     made = of(scenario(1.0), name)
@@ -179,5 +250,5 @@ def test_reports_have_a_row_for_each_operation_and_say_what_changed() -> None:
     assert boot[1] == "boot"
     assert len(scenarios.rows(suite, operations=False)) == 1
     said = list(scenarios.sentences(suite))
-    assert said[0].startswith("Compared with then: of 2 operations 2 changed")
+    assert said[0].startswith("Compared with then: of 2 operations 2 changed (")
     assert said[1] == "Some.one, iteration: 1.91 ×, slower."

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from weir import fabric, plan
@@ -22,7 +22,7 @@ from weir.plan.attached import PORT, attached_steps, attached_topology
 from weir.plan.cloud.topology import cloud_tester
 from weir.results.result import Ceiling
 from weir.verify.driver import ChainWanted, CloudError
-from weir.verify.drivers.local_errors import building
+from weir.verify.drivers.local_errors import building, own_cores
 from weir.verify.drivers.tester_alone import TesterAlone
 
 from . import chain_sentences
@@ -54,6 +54,7 @@ class OpenStackChains:
         assert sut.openstack is not None
         self._cloud = cloud
         self._options: OpenStackCloud = sut.openstack
+        self._performance = sut.performance
         self._called = f"{sut.name[:20]}-verify"
         self._key = key
         self._attach = attach
@@ -61,7 +62,8 @@ class OpenStackChains:
         self._alone = TesterAlone(self._state)
 
     def require_tester(self) -> None:
-        """FabricError where this host cannot have one; nothing, where the file asks for none."""
+        """FabricError where this host cannot have one, or somebody else has its core; nothing, where the file
+        asks for none."""
         if self._options.chains is None:
             return
         refusal = fabric.check("direct")
@@ -76,6 +78,10 @@ class OpenStackChains:
             raise FabricError(
                 f"the tester cannot stand here: {'; '.join(missing)}", "see `openstack.chains.interface`"
             )
+        with suppress(PlanError):  # cases say so
+            tester = self._tester(self._performance)
+            with own_cores(self._topology("PVP", "0" * _TOKEN_DIGITS, tester)):
+                pass
 
     def cannot_build(self, wanted: ChainWanted) -> str | None:
         """What can be said before the cloud is asked for anything."""
@@ -101,18 +107,19 @@ class OpenStackChains:
 
     @contextmanager
     def chain(self, wanted: ChainWanted, made: Journal, deadline: Deadline) -> Iterator[OpenStackChain]:
-        """Built in the cloud first, which takes longest; then the tester begins to poll."""
+        """Built in the cloud first, which takes longest; then the tester begins to poll. Its core is nobody
+        else's meanwhile."""
         began_s = time.monotonic()
         chains, key = self._options.chains, self._key()
         assert chains is not None  # or the case is skipped
         tester, token = self._tester(wanted.performance), made.path.stem[-_TOKEN_DIGITS:]
         topology = self._topology(_CHAIN_NAMES[wanted.instances], token, tester)
-        servers = ChainBuilding(self._cloud(), self._options, made, deadline)
-        built = servers.chain(wanted, chains, topology.port(PORT).mac, key.with_suffix(".pub"))
-        stack = OpenStackStack(built.standing, key, self._options.ssh_user, made.tag, deadline)
-        for one in built.standing.servers if chains.image is None else ():
-            _await_forwarding(stack, one, deadline)
-        with ExitStack() as held:
+        with own_cores(topology), ExitStack() as held:
+            servers = ChainBuilding(self._cloud(), self._options, made, deadline)
+            built = servers.chain(wanted, chains, topology.port(PORT).mac, key.with_suffix(".pub"))
+            stack = OpenStackStack(built.standing, key, self._options.ssh_user, made.tag, deadline)
+            for one in built.standing.servers if chains.image is None else ():
+                _await_forwarding(stack, one, deadline)
             with building(lambda: 0.0), ExitStack() as begun:
                 functions = self._functions(stack, built, made.tag, begun)
                 around = Surroundings(chains, wanted.performance, topology, built, functions)
