@@ -62,7 +62,7 @@ def _rates(loads: _Named) -> Iterator[list[str]]:
 
 def _pps(one: Throughput) -> str:
     """ "11,240", or of a search that ran out of time "9,800–11,300"."""
-    ends = rates.interval_pps(one) or ((one.load_pps,) if one.load_pps is not None else ())
+    ends = one.interval_pps or ((one.load_pps,) if one.load_pps is not None else ())
     return "–".join(f"{end:,.0f}" for end in ends) or numbers.NONE
 
 
