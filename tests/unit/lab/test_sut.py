@@ -47,6 +47,14 @@ def test_the_file_that_comes_with_weir_is_good() -> None:
             "performance: {instance_commands: [ls, 'nft \"flush']}",
             "performance.instance_commands[1]: cannot be split into words: No closing quotation",
         ),
+        (
+            "performance: {goals: [{name: NDR, loss_ratio: 0}, {name: zero, loss_ratio: 0}]}",
+            "performance.goals: has 0.0 as loss_ratio twice; expected goals that differ in both",
+        ),
+        (
+            "performance: {goals: [{name: PDR, loss_ratio: 0}, {name: PDR, loss_ratio: 0.01}]}",
+            "performance.goals: has PDR as name twice; expected goals that differ in both",
+        ),
         ("performance: {instance_commands: [['']]}", "performance.instance_commands[0]: names no program"),
     ],
 )
