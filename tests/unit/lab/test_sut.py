@@ -29,6 +29,12 @@ def test_what_a_file_does_not_say_is_the_local_cloud_and_every_suite(tmp_path: P
     assert load_sut(tmp_path / "sut.yml") == found
 
 
+def test_one_rate_stands_for_a_list_of_it_with_or_without_digits_behind_the_point(tmp_path: Path) -> None:
+    for rate in ("20", "20.5", "[20.5]"):
+        found = load_sut(written(tmp_path, f"{GOOD}application: {{call_rate_cps: {rate}}}\n"))
+        assert found.application.call_rate_cps == (float(rate.strip("[]")),)
+
+
 def test_the_file_that_comes_with_weir_is_good() -> None:
     assert load_sut(Path(__file__).parents[3] / "labs" / "cloud").name == "own-cloud"
 
