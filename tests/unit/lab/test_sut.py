@@ -39,6 +39,24 @@ def test_the_file_that_comes_with_weir_is_good() -> None:
     assert load_sut(Path(__file__).parents[3] / "labs" / "cloud").name == "own-cloud"
 
 
+def test_limits_of_single_scenarios_are_for_those_that_there_are(tmp_path: Path) -> None:
+    good = "{NovaServers.pause_and_unpause_server: {time_s: {max: 20}}}"
+    for name, expected in (
+        ("NovaServers.pause_and_unpause_sever", "one of NovaServers.boot_server_and_list_interfaces, "),
+        ("Quotas.neutron", "one of Quotas.cinder_update, Quotas.cinder_update_and_delete, Quotas.neutron_up"),
+        ("nova", "a scenario's name, as `weir verify SUT --suite sanity --dry-run` lists them"),
+    ):
+        sla = f"sla:\n  scenarios:\n    own:\n      {name}: {{time_s: {{max: 20}}}}\n"
+        with pytest.raises(LabFileError) as refused:
+            load_sut(written(tmp_path, f"weir: 1\nname: own\n{sla}"))
+        where = f"sut.yml:6:7: sla.scenarios.own.{name}"
+        assert f"{where}: names no scenario of `sanity`; expected {expected}" in str(refused.value)
+        if name != "nova":
+            assert "did you mean" in str(refused.value)
+    found = load_sut(written(tmp_path, f"weir: 1\nname: own\nsla: {{scenarios: {{own: {good}}}}}\n"))
+    assert found.sla.scenarios.own["NovaServers.pause_and_unpause_server"].time_s.max == 20
+
+
 @pytest.mark.parametrize(
     ("more", "said"),
     [
