@@ -79,6 +79,8 @@ def test_limits_of_single_scenarios_are_for_those_that_there_are(tmp_path: Path)
             "performance: {goals: [{name: PDR, loss_ratio: 0}, {name: PDR, loss_ratio: 0.01}]}",
             "performance.goals: has PDR as name twice; expected goals that differ in both",
         ),
+        ("application: {highest_rate_cps: 0.5}", "highest_rate_cps: is 0.5; expected a number from 1 to"),
+        ("application: {call_rate_cps: 0.001}", "call_rate_cps: is 0.001; expected a number from 0.01 to"),
         ("performance: {instance_commands: [['']]}", "performance.instance_commands[0]: names no program"),
     ],
 )
