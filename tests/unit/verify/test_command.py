@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -35,13 +36,13 @@ class Watched(MadeCloud):
     folders: list[set[str]] = field(default_factory=list)
     folder: Path = Path()
 
-    def services(self, within_s: float) -> Sequence[Service]:
+    def services(self, within_s: float, built: ExitStack) -> Sequence[Service]:
         self.folders.append({one.name for one in self.folder.iterdir()})
         if self.words:
             self.said.append(verify(*self.words))
         if self.interrupted:
             raise KeyboardInterrupt
-        return super().services(within_s)
+        return super().services(within_s, built)
 
 
 @pytest.fixture
