@@ -86,9 +86,8 @@ def gbps(found: Throughput | None, between: str = "–") -> str:
     """The same in Gbit/s of L2."""
     if found is None or found.l2_bps is None or not found.load_pps:
         return numbers.NONE
-    bits = found.l2_bps / found.load_pps
     ends = found.interval_pps or (found.load_pps,)
-    return between.join(numbers.gbps(end * bits) for end in ends)
+    return between.join(numbers.gbps(end * (found.l2_bps / found.load_pps)) for end in ends)
 
 
 def span_mpps(found: Throughput | None, unit: RateUnit = MPPS) -> str:

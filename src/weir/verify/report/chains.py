@@ -86,7 +86,7 @@ def _ratio(one: Throughput, base: Throughput | None) -> str:
 
 
 def _delays(loads: _Named) -> Iterator[list[str]]:
-    """Of repeats the worst, by which the service level is judged."""
+    """Of repeats the worst, by which the service level is judged; it judges no first packets."""
     for name, load in loads:
         for point in load.case.delays:
             used = [trial for trial in point.trials if trial.valid and not trial.disturbed]
@@ -103,7 +103,7 @@ def _delays(loads: _Named) -> Iterator[list[str]]:
                 yield [
                     name,
                     frame_label(load.case.frame),
-                    f"{point.load}{_of_repeats(point.trials, used)}",
+                    f"{point.label}{_of_repeats(point.trials, used)}",
                     its[0].direction,
                     str(load.flows),
                     f"{point.load_pps:,.0f}",
