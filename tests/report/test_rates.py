@@ -192,7 +192,7 @@ def test_an_older_result_with_labelled_stalls_is_read_and_says_what_they_mean() 
 
 def test_a_search_that_ran_out_of_time_answers_with_both_bounds() -> None:
     late = found(1e6, lower_bound_pps=1e6, upper_bound_pps=2.5e6, out_of_time=True, l2_bps=1e6 * 512)
-    assert rates.interval_pps(late) == (1e6, 2.5e6)
+    assert late.interval_pps == (1e6, 2.5e6)
     assert rates.mpps(late) == "1.000–2.500"
     assert rates.gbps(late) == "0.512–1.280"
     assert (rates.single_pps(late), rates.spread(late), rates.farthest(late)) == (None, None, None)
@@ -201,12 +201,12 @@ def test_a_search_that_ran_out_of_time_answers_with_both_bounds() -> None:
 def test_the_interval_holds_what_other_rounds_found() -> None:
     late = found(2e6, lower_bound_pps=2e6, upper_bound_pps=2.5e6, out_of_time=True)
     late.load_min_pps, late.load_max_pps = 1.5e6, 3e6
-    assert rates.interval_pps(late) == (1.5e6, 3e6)
+    assert late.interval_pps == (1.5e6, 3e6)
 
 
 def test_a_rate_is_one_number_with_its_spread() -> None:
     one = found(2e6, rounds=(1.8e6, 2.1e6))
-    assert rates.interval_pps(one) is None
+    assert one.interval_pps is None
     assert (rates.mpps(one), rates.span_mpps(one)) == ("2.000", "1.800–2.100")
     assert rates.farthest(one) == pytest.approx(0.1)
     assert rates.spread(one) == pytest.approx(0.15)

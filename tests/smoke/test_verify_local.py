@@ -90,7 +90,7 @@ def test_nine_of_nine_pass_and_the_reports_say_so(
     ]
     assert len(cases) == 9
     assert [one.outcome for one in found.verdicts()] == ["met", "met"]
-    assert all(one.seconds > 0 and one.operations for one in cases)
+    assert all(one.seconds > 0 and one.clean_up_seconds > 0 and one.operations for one in cases)
     root = ElementTree.fromstring((out / "junit.xml").read_text())
     assert [one.get("failures") for one in root] == ["0", "0"]
     assert "9 of 9 cases passed" in (out / "report.html").read_text()

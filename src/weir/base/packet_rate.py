@@ -60,3 +60,8 @@ def significant(value: float) -> str:
             return f"{value:.{decimals}f}"
     decimals = next((digits for least, digits in _SMALL.items() if 0 < abs(value) < least), 3)
     return f"{value:.{decimals}f}"
+
+
+def of_load(load: float) -> str:
+    """ "12,345", "1.42": of packets or of calls a second; digits behind the point below ten alone."""
+    return f"{load:,.0f}" if round(load) >= 10 else f"{load:.3g}"

@@ -81,7 +81,7 @@ ONE_OR_MANY = _OneOrMany()
 
 def listed(value: object) -> object:
     """One item as a sequence of it."""
-    if isinstance(value, str | int) and not isinstance(value, bool):
+    if isinstance(value, str | int | float) and not isinstance(value, bool):
         return (value,)
     return tuple(value) if isinstance(value, list) else value
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 import subprocess
 from collections.abc import Mapping
@@ -191,7 +192,9 @@ def vswitchd(*, dpdk: bool) -> str:
 
 
 def version() -> str:
-    """ "3.1.0"."""
+    """ "3.1.0"; "unknown" where it is not there."""
+    if shutil.which("ovs-vswitchd") is None:
+        return "unknown"
     out = subprocess.run(["ovs-vswitchd", "--version"], capture_output=True, text=True, check=False).stdout
     return out.splitlines()[0].rsplit(" ", 1)[-1] if out else "unknown"
 

@@ -230,9 +230,7 @@ class StandingDeployment:
 
     def versions(self) -> dict[str, str]:
         """Of the switch, where it is a program, and of guest images."""
-        found = {}
-        if self._openvswitch():
-            found["openvswitch"] = openvswitch.version()
+        found = {"openvswitch": openvswitch.version()} if self._openvswitch() else {}
         return found | {
             f"image of {entry.step.params['node']}": str(entry.facts["image"]) for entry in self._machines()
         }

@@ -12,7 +12,8 @@ from weir.lab.units import Milliseconds, Seconds
 
 Variant = Literal["ims", "proxy"]
 Cpus = Annotated[int, Field(ge=0, le=64)]
-Rate = Annotated[float, Field(gt=0, le=10_000)]
+Rate = Annotated[float, Field(ge=0.01, le=10_000)]
+"""SIPp is told two digits behind the point."""
 
 
 class CallLimits(LabSection):
@@ -59,6 +60,8 @@ class Application(LabSection):
         description="share of the calls that must succeed: at the rate that `sip_capacity` finds, and for "
         "`sip_calls` to pass",
     )
-    highest_rate_cps: Rate = Field(default=400.0, description="of `sip_capacity`: the highest rate tried")
+    highest_rate_cps: float = Field(
+        default=400.0, ge=1, le=10_000, description="of `sip_capacity`: the highest rate tried"
+    )
     trial_s: Seconds = Field(default=5.0, ge=1, le=600, description="of its trials that decide")
     search_s: Seconds = Field(default=150.0, gt=0, le=7200, description="after which its search ends")

@@ -11,7 +11,7 @@ import math
 from itertools import combinations
 from typing import Annotated, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from weir.base.packet_rate import LEAST_PPS, MOST_PPS
 from weir.base.record import LabSection
@@ -36,6 +36,17 @@ class Goal(LabSection):
     def of_successes(cls, name: str, success_ratio: float) -> Self:
         """Where at least that share is to succeed."""
         return cls(name=name, loss_ratio=round(1 - success_ratio, _DIGITS))
+
+
+def _distinct(goals: tuple[Goal, ...]) -> tuple[Goal, ...]:
+    for one, other in combinations(goals, 2):
+        for what in ("name", "loss_ratio"):
+            if (both := getattr(one, what)) == getattr(other, what):
+                raise ValueError(f"has {both} as {what} twice; expected goals that differ in both")
+    return goals
+
+
+Goals = Annotated[tuple[Goal, ...], AfterValidator(_distinct)]
 
 
 def require_ordered(initial_duration_s: float, duration_s: float, duration_sum_s: float) -> None:
@@ -99,7 +110,7 @@ class CalibrationOptions(LabSection):
 class Measure(LabSection):
     """What to measure on each built chain, for each frame size."""
 
-    goals: tuple[Goal, ...] = Field(
+    goals: Goals = Field(
         default=(Goal(name="NDR", loss_ratio=0.0), Goal(name="PDR", loss_ratio=0.005)),
         description="what is searched for; none: delays at given rates alone",
     )
@@ -174,15 +185,6 @@ class Measure(LabSection):
     def allowed_pps(self) -> float:
         """The highest load that the lab allows, all directions together; infinite: any."""
         return math.inf if self.max_load_pps is None else self.max_load_pps
-
-    @field_validator("goals")
-    @classmethod
-    def _distinct(cls, goals: tuple[Goal, ...]) -> tuple[Goal, ...]:
-        for one, other in combinations(goals, 2):
-            for what in ("name", "loss_ratio"):
-                if (both := getattr(one, what)) == getattr(other, what):
-                    raise ValueError(f"has {both} as {what} twice; expected goals that differ in both")
-        return goals
 
     @model_validator(mode="after")
     def _loads_named(self) -> Self:

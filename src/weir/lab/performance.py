@@ -15,7 +15,16 @@ from weir.lab.complaint import Complaint
 from weir.lab.delay import LatencyOptions, load_of
 from weir.lab.frames import Frame
 from weir.lab.kernel import CommandForm
-from weir.lab.measure import CalibrationOptions, CurveOptions, Duration, Goal, Measure, Ratio, TrialOptions
+from weir.lab.measure import (
+    CalibrationOptions,
+    CurveOptions,
+    Duration,
+    Goal,
+    Goals,
+    Measure,
+    Ratio,
+    TrialOptions,
+)
 from weir.lab.problem import nearest
 from weir.lab.sla import Sla
 from weir.lab.source import KeyPath
@@ -90,7 +99,7 @@ class Performance(LabSection):
         description="run in each instance, one after the other, without a shell, once it forwards",
         examples=[["nft -f firewall.nft"]],
     )
-    goals: tuple[Goal, ...] = Field(
+    goals: Goals = Field(
         default=(Goal(name="NDR", loss_ratio=0.0), Goal(name="PDR", loss_ratio=0.005)),
         min_length=1,
         max_length=8,

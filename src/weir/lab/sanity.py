@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated
 
 from pydantic import Field
 
 from weir.base.record import LabSection
+from weir.lab.complaint import Complaint
+from weir.lab.problem import nearest
+from weir.lab.scenario_names import SCENARIO_NAMES
 from weir.lab.units import Seconds
 
 IterationTime = Annotated[Seconds, Field(gt=0, le=86_400)]
-ScenarioName = Annotated[str, Field(pattern=r"^[A-Z][A-Za-z]+\.[a-z_]+(-[0-9]+)?$")]
 
 
 class IterationTimes(LabSection):
@@ -36,9 +39,10 @@ class ScenarioSla(LabSection):
     time_s: IterationTimes = Field(
         default=IterationTimes(), description="that an iteration takes; absent: 15 s to 240 s, by its kind"
     )
-    own: dict[ScenarioName, ScenarioLimits] = Field(
+    own: dict[str, ScenarioLimits] = Field(
         default_factory=dict,
         description="limits of single scenarios, by name",
+        json_schema_extra={"propertyNames": {"enum": list(SCENARIO_NAMES)}},
         examples=[{"NovaServers.pause_and_unpause_server": {"time_s": {"max": 120}}}],
     )
 
@@ -52,3 +56,18 @@ class Sanity(LabSection):
     )
     projects: int = Field(default=1, ge=1, le=100, description="made for each scenario, which takes turns")
     users_per_project: int = Field(default=1, ge=1, le=100, description="likewise")
+
+
+def sanity_complaints(sla: ScenarioSla) -> Iterator[Complaint]:
+    """Limits of scenarios that there are not, by which nothing would be judged."""
+    for name in sla.own:
+        if name not in SCENARIO_NAMES:
+            kind = f"{name.partition('.')[0]}."
+            alike = ", ".join(one for one in SCENARIO_NAMES if one.startswith(kind))
+            listed = "a scenario's name, as `weir verify SUT --suite sanity --dry-run` lists them"
+            yield Complaint(
+                ("sla", "scenarios", "own", name),
+                "names no scenario of `sanity`",
+                f"one of {alike}" if alike else listed,
+                nearest(name, SCENARIO_NAMES),
+            )

@@ -5,6 +5,7 @@ what it says, or to all that is wrong with it."""
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, get_args
 
@@ -13,10 +14,11 @@ from pydantic import BeforeValidator, Field, model_validator
 from weir.base.cloud import Isolation, Security
 from weir.base.record import ONE_OR_MANY, SCHEMA_ID, LabSection, listed
 from weir.lab.application import Application, CallLimits
+from weir.lab.complaint import Complaint
 from weir.lab.lab import Name
 from weir.lab.performance import Performance, performance_complaints
 from weir.lab.read_checked import read_checked
-from weir.lab.sanity import Sanity, ScenarioSla
+from weir.lab.sanity import Sanity, ScenarioSla, sanity_complaints
 from weir.lab.sla import Sla
 from weir.lab.source import FileKind
 from weir.lab.units import Seconds
@@ -186,6 +188,9 @@ def sut_schema() -> dict[str, Any]:
 
 def load_sut(path: str | Path) -> SutFile:
     """Reads and checks one, or `sut.yml` in a directory. LabFileError has all its problems."""
-    return read_checked(
-        path, SUT, SutFile, sut_schema(), lambda sut: performance_complaints(sut.performance, sut.sla.chains)
-    )
+    return read_checked(path, SUT, SutFile, sut_schema(), _complaints)
+
+
+def _complaints(sut: SutFile) -> Iterator[Complaint]:
+    yield from performance_complaints(sut.performance, sut.sla.chains)
+    yield from sanity_complaints(sut.sla.scenarios)

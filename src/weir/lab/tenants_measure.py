@@ -13,7 +13,17 @@ from weir.base.cloud import Router, Security
 from weir.base.node import Direction
 from weir.base.record import ONE_OR_MANY, LabSection, listed
 from weir.lab.frames import CAPTURE, CONNECTIONS, Frame, frame_sizes_bytes
-from weir.lab.measure import CurveOptions, Duration, Goal, Load, Measure, Ratio, TrialOptions, require_ordered
+from weir.lab.measure import (
+    CurveOptions,
+    Duration,
+    Goal,
+    Goals,
+    Load,
+    Measure,
+    Ratio,
+    TrialOptions,
+    require_ordered,
+)
 from weir.lab.units import Milliseconds
 
 STREAMS_MAX = 64
@@ -166,7 +176,7 @@ class TenantsMeasure(LabSection):
     tcp: TcpOptions | None = Field(
         default=None, description="TCP besides, at the end: goodput of each; absent: none"
     )
-    goals: tuple[Goal, ...] = Field(
+    goals: Goals = Field(
         default=(Goal(name="PDR", loss_ratio=0.005),),
         max_length=8,
         description="what is searched for, of all together, in all directions; none: the loads alone",

@@ -22,6 +22,7 @@ from MLRsearch import (  # type: ignore[import-untyped]
     SearchGoal,
 )
 
+from weir.base.packet_rate import of_load
 from weir.lab.measure import Goal, Measure
 from weir.measure.trial import Outcome
 from weir.results.result import Trial
@@ -177,7 +178,7 @@ class _Measurer(AbstractMeasurer):  # type: ignore[misc]
         if not self.unbelievable:
             return said + "."
         load_pps, why = list(self.unbelievable.items())[-1]
-        return f"{said}; at {load_pps:,.0f} {self.unit} no trial could be believed: {why}"
+        return f"{said}; at {of_load(load_pps)} {self.unit} no trial could be believed: {why}"
 
 
 def search(
@@ -248,13 +249,12 @@ def _judge(
             left_out_share=of_all,
         )
     if upper_pps is None and time_up:
-        carried = f"{lower_pps:,.0f} {measurer.unit}"
-        why = f"The time limit came before a load was found too high for it; it carries {carried}."
-        why += measurer.disturbed()
+        carried = f"{of_load(lower_pps)} {measurer.unit}.{measurer.disturbed()}"
+        why = f"The time limit came before a load was found too high for it; it carries {carried}"
         return GoalResult(goal, lower_pps=lower_pps, why=why, unmeasured=True, left_out_share=of_all)
     if upper_pps in measurer.unbelievable:
         reason = measurer.unbelievable[upper_pps]
-        why = f"Above {lower_pps:,.0f} {measurer.unit} no trial could be believed: {reason}"
+        why = f"Above {of_load(lower_pps)} {measurer.unit} no trial could be believed: {reason}"
         return GoalResult(
             goal,
             lower_pps=lower_pps,
@@ -292,7 +292,7 @@ def _nothing_carried(
     lowest_pps: float, upper_pps: float | None, measurer: _Measurer, *, time_up: bool
 ) -> str:
     """Why there is no lower bound."""
-    lowest = f"Even at {lowest_pps:,.0f} {measurer.unit}"
+    lowest = f"Even at {of_load(lowest_pps)} {measurer.unit}"
     if time_up:
         return "The time limit came before any load was found that it carries." + measurer.disturbed()
     if upper_pps in measurer.unbelievable:
@@ -308,7 +308,7 @@ def _remark(
 ) -> str | None:
     """What a reader must know of a throughput that was found but not bracketed as asked."""
     if upper_pps is None:
-        return f"It carries the highest load tried, {lower_pps:,.0f} {measurer.unit}."
+        return f"It carries the highest load tried, {of_load(lower_pps)} {measurer.unit}."
     if upper_pps in measurer.too_fast:
         return measurer.too_fast[upper_pps]
     if _apart(lower_pps, upper_pps, width_allowed):

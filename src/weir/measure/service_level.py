@@ -132,21 +132,12 @@ def _verdict(
 
 
 def _floor(goal: str, least_pps: float, throughput: Sequence[Throughput]) -> Verdict:
-    of_goal = next((one for one in throughput if one.goal == goal), None)
-    found, below = (of_goal.load_pps, False) if of_goal is not None else (None, False)
-    why = of_goal.why if of_goal is not None else f"No search for {goal} came to its end."
-    if of_goal is not None and found is None and (of_goal.upper_bound_pps or math.inf) <= least_pps:
-        found, below = of_goal.upper_bound_pps, True
-    if of_goal is not None and found is not None and of_goal.disturbed:
-        found = None
-        share = f"{of_goal.left_out_share:.0%}"
-        why = f"{goal}: {share} of the time of the trials that bound it was left out: others had a core."
-    elif of_goal is not None and found is not None and found < least_pps and of_goal.at_least:
-        limit = (
-            "`measure.max_load_pps` lets no more be sent" if of_goal.lab_bound else "the tester was the limit"
-        )
-        why = f"{goal} is at least {found:,.0f} pps, and may be more: {limit}."
-        found = None
+    why_none = f"No search for {goal} came to its end."
+    none = Throughput(goal=goal, goal_loss_ratio=0, status="irregular", why=why_none)
+    of_goal = next((one for one in throughput if one.goal == goal), none)
+    below = of_goal.load_pps is None and (of_goal.upper_bound_pps or math.inf) <= least_pps
+    why = None if below else _unknown(of_goal, least_pps)
+    found = of_goal.upper_bound_pps if below else of_goal.load_pps if why is None else None
     return Verdict(
         criterion=f"{goal} at least",
         limit=least_pps,
@@ -155,5 +146,22 @@ def _floor(goal: str, least_pps: float, throughput: Sequence[Throughput]) -> Ver
         unit="pps",
         share=least_pps / found if found else None,
         met=found is not None and found >= least_pps and not below,
-        why=None if found is not None else why,
+        why=why,
     )
+
+
+def _unknown(found: Throughput, least_pps: float) -> str | None:
+    """Why it does not say on which side of its floor the rate is."""
+    goal, pps, ends_pps = found.goal, found.load_pps, found.interval_pps
+    if pps is None:
+        return found.why
+    if found.disturbed:
+        share = f"{found.left_out_share:.0%}"
+        return f"{goal}: {share} of the time of the trials that bound it was left out: others had a core."
+    if pps < least_pps and found.at_least:
+        by = "`measure.max_load_pps` lets no more be sent" if found.lab_bound else "the tester was the limit"
+        return f"{goal} is at least {pps:,.0f} pps, and may be more: {by}."
+    if ends_pps is not None and pps < least_pps < ends_pps[1]:
+        ends = " and ".join(f"{end:,.0f}" for end in ends_pps)
+        return f"{goal} is between {ends} pps: the time limit came before its search was at its end."
+    return None

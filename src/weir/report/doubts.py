@@ -182,8 +182,7 @@ def of_rate(found: Throughput, case: Case) -> Iterator[tuple[Kind, str, str]]:
         why = found.why or "no reason was recorded"
         yield "I", f"irregular: {why}", why.rstrip(".")
         return
-    ends = rates.interval_pps(found)
-    if ends is not None:
+    if found.interval_pps is not None:
         between = rates.said(found, " to ")
         yield "L", f"out of time: {between}{'. ' if found.why else ''}{found.why or ''}", between
     elif found.why is not None:
@@ -250,7 +249,7 @@ def _how(trial: Trial) -> str:
 
 def contradicted_pps(found: Throughput, case: Case) -> float | None:
     """What a valid trial of the case carried without loss, if the rate is far below it."""
-    ends, best = rates.interval_pps(found), carried(case)
+    ends, best = found.interval_pps, carried(case)
     highest_pps = ends[1] if ends is not None else found.load_pps
     if best is None or highest_pps is None or highest_pps >= CONTRADICTED_SHARE * best.intended_load_pps:
         return None
@@ -275,7 +274,7 @@ def _counted_s(trial: Trial) -> float:
 def lost_below(found: Throughput, case: Case) -> Trial | None:
     """The trial that lost the largest share of a load far below the rate, more than goal and chance allow;
     None where there is none, or where its load was carried for most of the time."""
-    known = [*(rates.interval_pps(found) or (found.load_pps,)), found.load_min_pps]
+    known = [*(found.interval_pps or (found.load_pps,)), found.load_min_pps]
     lowest_pps = min((pps for pps in known if pps is not None), default=0.0)
     alike = [
         trial

@@ -45,18 +45,6 @@ Bound = Literal["=", ">=", "<="]
 SIGNS: dict[Bound, str] = {"=": "", ">=": "≥", "<=": "≤"}
 
 
-def interval_pps(found: Throughput) -> tuple[float, float] | None:
-    """The answer of a search that ran out of time, between its bounds; None of every other.
-
-    It holds what each repeat and round found too: theirs may have ended elsewhere.
-    """
-    if not found.out_of_time or found.load_pps is None:
-        return None
-    known = (found.lower_bound_pps, found.upper_bound_pps, found.load_min_pps, found.load_max_pps)
-    every = [found.load_pps, *(one for one in known if one is not None)]
-    return min(every), max(every)
-
-
 def single_pps(found: Throughput | None) -> float | None:
     """The rate, where there is one number for it."""
     return None if found is None or found.out_of_time else found.load_pps
@@ -64,15 +52,14 @@ def single_pps(found: Throughput | None) -> float | None:
 
 def mpps(found: Throughput | None, between: str = "–", unit: RateUnit = MPPS) -> str:
     """ "2.113", or of an interval "2.113–3.051" in Mpps, or in the unit."""
-    ends = interval_pps(found) if found is not None else None
-    if ends is None:
+    if found is None or found.interval_pps is None:
         return numbers.mpps(single_pps(found), unit)
-    return between.join(map(unit.text, ends))
+    return between.join(map(unit.text, found.interval_pps))
 
 
 def bounded_mpps(found: Throughput | None, between: str = "–", unit: RateUnit = MPPS) -> str:
     """Likewise with its sign where the tester or the lab bounds it: "≥2.113"."""
-    bound = found is not None and found.at_least and interval_pps(found) is None and found.load_pps
+    bound = found is not None and found.at_least and found.interval_pps is None and found.load_pps
     return (SIGNS[">="] if bound else "") + mpps(found, between, unit)
 
 
@@ -92,16 +79,15 @@ def greatest_pps(rates: Iterable[Throughput]) -> Iterator[float]:
     """Of each that was found, for the unit in which all are said."""
     for one in rates:
         if one.load_pps is not None:
-            yield max(interval_pps(one) or (one.load_pps,))
+            yield max(one.interval_pps or (one.load_pps,))
 
 
 def gbps(found: Throughput | None, between: str = "–") -> str:
     """The same in Gbit/s of L2."""
     if found is None or found.l2_bps is None or not found.load_pps:
         return numbers.NONE
-    bits = found.l2_bps / found.load_pps
-    ends = interval_pps(found) or (found.load_pps,)
-    return between.join(numbers.gbps(end * bits) for end in ends)
+    ends = found.interval_pps or (found.load_pps,)
+    return between.join(numbers.gbps(end * (found.l2_bps / found.load_pps)) for end in ends)
 
 
 def span_mpps(found: Throughput | None, unit: RateUnit = MPPS) -> str:
@@ -262,7 +248,7 @@ def exceeds(found: Throughput, other: Throughput) -> bool:
     """Whether the numbers say that the one is higher: by all that their pairs, repeats and bounds allow."""
     ratio = compared(found, other)
     if ratio is NoRatio.OUT_OF_TIME:
-        low, high = interval_pps(found) or (found.load_pps or 0.0,), interval_pps(other) or (other.load_pps,)
+        low, high = found.interval_pps or (found.load_pps or 0.0,), other.interval_pps or (other.load_pps,)
         return not other.at_least and min(low) > max(one or 0.0 for one in high)
     if ratio is NoRatio.OTHER_STATE and found.worse_state and not (other.worse_state or other.at_least):
         # In a better state it is no lower than that.

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from weir.base.packet_rate import of_load
 from weir.base.record import Record
 
 CallPurpose = Literal["load", "search"]
@@ -118,4 +119,4 @@ class CallCapacity(Record):
     def rate(self) -> str:
         """ "212 calls/s"; "≥ 212 calls/s" where no rate was found too high for the functions."""
         bound = "≥ " if self.upper_cps is None or self.tester_limited else ""
-        return f"{bound}{self.rate_cps:.0f} calls/s" if self.rate_cps is not None else "none"
+        return f"{bound}{of_load(self.rate_cps)} calls/s" if self.rate_cps is not None else "none"

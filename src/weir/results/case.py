@@ -64,8 +64,12 @@ class DelayPoint(Record):
     @property
     def name(self) -> str:
         """ "latency P99 at 50% PDR"."""
-        first = "first packets' " if self.first_packets else ""
-        return f"{first}latency P99 at {self.load}"
+        return ("first packets' " if self.first_packets else "") + f"latency P99 at {self.load}"
+
+    @property
+    def label(self) -> str:
+        """ "50% PDR", "first packets, 50% PDR": in a table's column of loads."""
+        return f"first packets, {self.load}" if self.first_packets else self.load
 
     @property
     def carried(self) -> str:

@@ -106,6 +106,16 @@ class Throughput(Record, InState):
         return self.tester_bound or self.lab_bound
 
     @property
+    def interval_pps(self) -> tuple[float, float] | None:
+        """The answer of a search that ran out of time, between its bounds; None of every other.
+
+        It holds what each repeat and round found too: theirs may have ended elsewhere.
+        """
+        ends = self.load_pps, self.lower_bound_pps, self.upper_bound_pps, self.load_min_pps, self.load_max_pps
+        known = [one for one in ends if one is not None]
+        return (min(known), max(known)) if self.out_of_time and self.load_pps is not None else None
+
+    @property
     def disturbed(self) -> bool:
         """Whether more than half of that time was left out."""
         return self.left_out_share > DISTURBED_SHARE

@@ -34,6 +34,7 @@ from weir.verify.driver import (
     Resource,
     ScenarioDriver,
     ScenarioWanted,
+    Service,
     Stack,
     StackWanted,
 )
@@ -100,6 +101,14 @@ class Running:
         finally:
             found.seconds = round(self.clock() - began - (self.clean_up_s - cleaned_s), 3)
             self.operations.append(found)
+
+    def services(self, what: str) -> Sequence[Service]:
+        """Those that answered. What had to be built for that is taken down, as clean-up."""
+        built = ExitStack()
+        with self.doing(what) as done, self._cleaned_up(built), self._building():
+            found = self.driver.services(self.left_s(), built)
+            done.found = ", ".join(one.answered for one in found)
+        return found
 
     @contextmanager
     def stack(self, what: str, wanted: StackWanted) -> Iterator[Stack]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -118,8 +118,9 @@ class Driver(Protocol):
     def require(self) -> None:
         """WeirError where nothing can be verified: this machine or this user lacks what it takes."""
 
-    def services(self, within_s: float) -> Sequence[Service]:
-        """Those that carry it; each has just answered. CloudError names one that does not, or not in time."""
+    def services(self, within_s: float, built: ExitStack) -> Sequence[Service]:
+        """Those that carry it; each has just answered. CloudError names one that does not, or not in time.
+        What has to be built for that goes when `built` is closed."""
 
     def stack(self, wanted: StackWanted, within_s: float) -> AbstractContextManager[Stack]:
         """For the body; taken down after it, however it ends. CloudError if it does not stand in time."""

@@ -194,6 +194,10 @@ def test_more_tenants_in_both_directions_than_streams_are_refused(tmp_path: Path
         ("cores: {tester: 1, system: [1, 2]}", "has CPU 1, on which the tester polls; expected other CPUs"),
         ("measure: {load: [1]}", "unknown key"),
         (
+            "measure: {goals: [{name: A, loss_ratio: 0.1}, {name: B, loss_ratio: 0.1}]}",
+            "measure.goals: has 0.1 as loss_ratio twice; expected goals that differ in both",
+        ),
+        (
             "measure: {functions: [1]}",
             "has 1 shared functions, and cloud.functions has 0; expected",
         ),

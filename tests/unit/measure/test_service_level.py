@@ -221,6 +221,36 @@ def test_a_floor_above_all_that_was_tried_and_carried_is_not_judged(bound: str, 
         assert (verdict.why is None) == (outcome == "met")
 
 
+@pytest.mark.parametrize(
+    ("floor", "outcome"),
+    [
+        ("0.4Mpps", "met"),
+        ("0.5Mpps", "met"),
+        ("1Mpps", "not judged"),
+        ("2Mpps", "missed"),
+        ("3Mpps", "missed"),
+    ],
+)
+def test_a_floor_between_the_bounds_of_a_search_that_ran_out_of_time_is_not_judged(
+    floor: str, outcome: str
+) -> None:
+    late = Throughput(
+        goal="NDR",
+        goal_loss_ratio=0,
+        status="found",
+        load_pps=0.5e6,
+        lower_bound_pps=0.5e6,
+        upper_bound_pps=2e6,
+        out_of_time=True,
+    )
+    sla = Sla.model_validate({"throughput": [{"goal": "NDR", "pps": floor}]})
+    (verdict,) = service_level_verdicts(sla, [late], [])
+    why = "NDR is between 500,000 and 2,000,000 pps: the time limit came before its search was at its end."
+    unknown = outcome == "not judged"
+    assert (verdict.outcome, verdict.found) == (outcome, None if unknown else 0.5e6)
+    assert verdict.why == (why if unknown else None)
+
+
 def test_a_floor_above_the_lowest_load_that_was_tried_in_vain_is_missed() -> None:
     irregular = Throughput(
         goal="NDR", goal_loss_ratio=0, status="irregular", upper_bound_pps=0.4e6, why="Even at 400,000 pps …"

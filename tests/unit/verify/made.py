@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
 from weir.base.error import FabricError
@@ -42,7 +42,7 @@ class MadeCloud:
         if self.lacks:
             raise FabricError(self.lacks)
 
-    def services(self, within_s: float) -> Sequence[Service]:
+    def services(self, within_s: float, built: ExitStack) -> Sequence[Service]:  # noqa: ARG002
         assert within_s > 0
         if self.services_down:
             raise CloudError(self.services_down)

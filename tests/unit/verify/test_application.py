@@ -11,6 +11,7 @@ from weir.base.error import WeirError
 from weir.lab.application import Application
 from weir.lab.sut import SutFile
 from weir.results.verification import CaseResult, Verification
+from weir.verify.report.calls import capacity
 from weir.verify.report.junit import junit
 from weir.verify.report.page import page
 from weir.verify.suites import SUITES
@@ -62,6 +63,20 @@ def test_the_search_finds_the_rate_beyond_which_calls_fail() -> None:
     assert capacity.upper_cps is not None
     assert capacity.rate_cps <= 100.0 / 0.95 <= capacity.upper_cps
     assert capacity.upper_cps - capacity.rate_cps <= 0.11 * capacity.upper_cps
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("highest_cps", "capacity_cps", "said"),
+    [(1.0, 1e9, "≥ 1 calls/s, "), (10.0, 6.0, "6.23 calls/s, "), (10.0, 0.01, "Even at 0.5 calls/s, ")],
+)
+def test_a_search_of_few_calls_a_second_has_lower_rates_too(
+    highest_cps: float, capacity_cps: float, said: str
+) -> None:
+    wanted = PROXY.model_copy(update={"highest_rate_cps": highest_cps, "trial_s": 30.0})
+    searched = case(found_of(MadeSip(capacity_cps=capacity_cps), wanted), "sip_capacity")
+    assert searched.capacity is not None
+    assert capacity(searched.capacity).startswith(said)
 
 
 @pytest.mark.long

@@ -29,6 +29,11 @@ def test_a_rate_between_two_bounds_is_said_with_what_was_asked_for_and_not_with_
     )
 
 
+def test_rates_below_ten_have_digits_behind_the_point() -> None:
+    found = replace(WIDE, load_pps=1.38, lower_pps=1.4, upper_pps=1.5)
+    assert told(found).startswith("1.4 calls/s, at which at least 95 % of the calls succeed; at 1.5 they do")
+
+
 def test_where_the_caller_was_too_slow_the_rate_is_a_bound_and_no_call_is_said_to_have_failed() -> None:
     found = replace(WIDE, tester_limited=True, why=SLOW)
     assert told(found) == (

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,7 +13,8 @@ import pytest
 from weir.base.error import FabricError
 from weir.lab.performance import Performance
 from weir.verify.case import Case, Running, Suite
-from weir.verify.driver import ChainWanted, CleanUp, CloudError, HostsWanted, StackWanted
+from weir.verify.driver import ChainWanted, CleanUp, CloudError, HostsWanted, Service, StackWanted
+from weir.verify.suites.healthcheck import connection_check
 
 from .made import MadeCloud, verified
 
@@ -72,3 +73,33 @@ def test_a_case_that_makes_servers_twice_names_all_that_both_leave() -> None:
     suite = Suite("one", "One?", (Case("one", "a case", twice),))
     found = verified(MadeCloud(leaves=["network 1 stays", "router 2 stays"]), suites=[suite])
     assert found.suites[0].cases[0].not_removed == "network 1 stays; router 2 stays"
+
+
+@dataclass
+class Asked(MadeCloud):
+    """Services that are built to be asked, in 3 s; what was built takes 20 s to go, and may stay."""
+
+    now_s: float = 0.0
+    stays: str = ""
+
+    def services(self, within_s: float, built: ExitStack) -> Sequence[Service]:
+        built.callback(self._gone)
+        self.now_s += 3.0
+        return super().services(within_s, built)
+
+    def _gone(self) -> None:
+        self.now_s += 20.0
+        if self.stays:
+            raise FabricError(self.stays)
+
+
+@pytest.mark.parametrize("stays", ["", "bridge stays"])
+@pytest.mark.parametrize("down", ["", "network does not answer"])
+def test_what_was_built_to_ask_services_is_cleaned_up_and_that_is_in_no_time(down: str, stays: str) -> None:
+    cloud = Asked(services_down=down, stays=stays)
+    run = Running(cloud, limit_s=10.0, clock=lambda: cloud.now_s)
+    with pytest.raises(CloudError, match=down) if down else nullcontext():
+        connection_check(run)
+    found = "" if down else "network 1.0"
+    assert [(one.seconds, one.found) for one in run.operations] == [(3.0, found)]
+    assert (run.took_s(), run.clean_up_s, run.left) == (3.0, 20.0, [stays] if stays else [])

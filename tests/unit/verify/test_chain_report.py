@@ -82,6 +82,19 @@ def test_of_repeats_the_table_has_the_delay_by_which_the_service_level_is_judged
     assert named["max, µs"] != "–"
 
 
+def test_first_packets_delays_are_told_from_the_others() -> None:
+    suite = repeated((120.0, True))
+    delays = suite.cases[0].chains[0].case.delays
+    (first,) = repeated((900.0, True)).cases[0].chains[0].case.delays
+    delays.insert(0, first.model_copy(update={"first_packets": True}))
+    (table,) = [one for one in tables(suite) if one.title == "Latency"]
+    rows = [dict(zip(table.head, row, strict=True)) for row in table.rows]
+    assert [(one["load"], one["P50, µs"]) for one in rows] == [
+        ("first packets, 50% PDR", "900"),
+        ("50% PDR", "120"),
+    ]
+
+
 def test_an_operation_of_a_chain_says_what_bounds_its_rate() -> None:
     case = generic(MadeChains(ceiling_pps=CAPACITY_PPS))
     assert case.operations[-1].found.startswith("NDR ≥")

@@ -5,16 +5,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
+from weir.base.error import FabricError
 from weir.cli.main import app
 from weir.results.verification import Verification
 from weir.verify import drivers
 from weir.verify.driver import Service
+from weir.verify.drivers import local
 
 from .made import MadeCloud
 
@@ -33,13 +36,13 @@ class Watched(MadeCloud):
     folders: list[set[str]] = field(default_factory=list)
     folder: Path = Path()
 
-    def services(self, within_s: float) -> Sequence[Service]:
+    def services(self, within_s: float, built: ExitStack) -> Sequence[Service]:
         self.folders.append({one.name for one in self.folder.iterdir()})
         if self.words:
             self.said.append(verify(*self.words))
         if self.interrupted:
             raise KeyboardInterrupt
-        return super().services(within_s)
+        return super().services(within_s, built)
 
 
 @pytest.fixture
@@ -96,6 +99,23 @@ def test_a_cloud_that_cannot_be_verified_leaves_no_folder(cloud: Watched) -> Non
     cloud.lacks = "no switch here"
     assert verify("made.yml", "-o", "deep/out").exit_code == 3
     assert not Path("deep").exists()
+
+
+def refuse() -> None:
+    raise FabricError("a cloud cannot stand here: ovs-vswitchd not installed")
+
+
+def test_without_open_vswitch_the_own_cloud_is_refused_with_what_is_missing(
+    cloud: Watched, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    del cloud
+    monkeypatch.setitem(drivers.DRIVERS, "local", local.LocalDriver)
+    monkeypatch.setattr(local, "userspace", lambda: True)
+    monkeypatch.setattr(local, "require_cloud", lambda _steps, _topology: refuse())
+    monkeypatch.setenv("PATH", str(tmp_path))
+    said = verify("made.yml", "-o", "out")
+    assert (said.exit_code, Path("out").exists()) == (3, False)
+    assert "a cloud cannot stand here: ovs-vswitchd not installed" in said.output
 
 
 def test_what_is_no_folder_of_a_run_is_refused(cloud: Watched) -> None:

@@ -73,6 +73,16 @@ def test_junit_counts_what_failed_and_carries_the_cause(bad: Verification) -> No
     assert (level.get("tests"), level.get("failures"), level.get("errors")) == ("1", "1", "0")
 
 
+def test_a_limit_that_was_just_missed_and_what_was_found_are_not_said_alike(good: Verification) -> None:
+    (verdict,) = good.suites[0].verdicts
+    late = {"criterion": "time of the longest case", "limit": 30.0, "found": 30.04, "unit": "s", "met": False}
+    good.suites[0].verdicts = [verdict.model_copy(update=late)]
+    (failure,) = ElementTree.fromstring(junit(good)).findall("testsuite/testcase/failure")
+    assert failure.get("message") == "30.04 s, at most 30 s"
+    assert "30.04 s" in text(good)
+    assert "30.04 s" in page(good)
+
+
 def test_what_was_not_run_is_skipped_in_junit_and_its_level_an_error(good: Verification) -> None:
     case = good.suites[0].cases[8]
     case.outcome = "not run"

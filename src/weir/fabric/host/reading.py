@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import platform
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -17,7 +16,6 @@ from weir.fabric.host import cpus, devices, power
 from weir.fabric.host.guest import kvm
 from weir.fabric.host.quota import quota_cpus
 from weir.fabric.host.tree import Tree
-from weir.fabric.openvswitch import version as openvswitch_version
 from weir.host.facts import Facts, Probes, Software
 
 _PATIENCE_S = 1.0
@@ -86,7 +84,7 @@ def _versions() -> dict[str, str]:
         "weir": __version__,
         "python": platform.python_version(),
         "weir-dp": data_plane,
-        "openvswitch": openvswitch_version() if shutil.which("ovs-vswitchd") else "",
+        "openvswitch": _first_line("ovs-vswitchd", "--version").rpartition(" ")[2],
         "qemu": qemu.split(" ")[0],
     }
 

@@ -163,7 +163,7 @@ def _csv_rows(result: Result) -> Iterator[dict[str, Cell]]:
                         "variant": setup.variant,
                         "chain": setup.chain,
                         "frame": case.frame,
-                        "load": f"first packets, {point.load}" if point.first_packets else point.load,
+                        "load": point.label,
                         "load_pps": point.load_pps,
                         "repeat": repeat + 1,
                         "direction": stream.direction,

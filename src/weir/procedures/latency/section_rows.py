@@ -81,8 +81,7 @@ class DelayRow:
     @property
     def what(self) -> tuple[str, str, str]:
         """Chain, frame and load, without the direction: rows that have the same compare."""
-        load = f"first packets, {self.point.load}" if self.point.first_packets else self.point.load
-        return self.setup.chain, self.case.frame, load
+        return self.setup.chain, self.case.frame, self.point.label
 
     @property
     def p99_us(self) -> float | None:

@@ -91,7 +91,7 @@ def _named_share(one: Reported, found: Throughput) -> str:
 
 def _share(found: Throughput, max_pps: float) -> str:
     """Of the maximum; of a search that ran out of time the interval."""
-    ends_pps = rates.interval_pps(found) or (found.load_pps,)
+    ends_pps = found.interval_pps or (found.load_pps,)
     return "–".join(numbers.percent(pps / max_pps if pps and max_pps else None) for pps in ends_pps)
 
 

@@ -13,7 +13,6 @@ from weir.procedures.tenants.section_doubts import ONCE, in_doubt, once
 from weir.procedures.tenants.section_rows import Row, rows
 from weir.procedures.tenants.section_slope import slopes
 from weir.procedures.tenants.section_steps import steps
-from weir.report import rates
 from weir.report.rates import NoRatio, compared, exceeds
 from weir.results.result import Result, Throughput
 from weir.results.tenants import OUTWARD
@@ -164,7 +163,7 @@ def _small_frames(result: Result) -> Iterator[Check]:
 def _ends(found: Throughput) -> str:
     """ "9,900 to 10,100"; "at least 16,760" where the tester or the lab was the limit."""
     rate = found.load_pps or 0.0
-    low, high = rates.interval_pps(found) or (found.load_min_pps or rate, found.load_max_pps or rate)
+    low, high = found.interval_pps or (found.load_min_pps or rate, found.load_max_pps or rate)
     if found.at_least:
         return f"at least {low:,.0f}"
     return " to ".join(dict.fromkeys(f"{end:,.0f}" for end in (low, high)))

@@ -234,7 +234,7 @@ def _rows(result: Result) -> Iterator[dict[str, Cell]]:
 
 def _interval(found: Throughput) -> dict[str, Cell]:
     """Of an answer that is an interval: both its ends, and no rate that looks like one that was found."""
-    ends = rates.interval_pps(found)
+    ends = found.interval_pps
     if ends is None:
         return {}
     without: dict[str, Cell] = dict.fromkeys(

@@ -74,11 +74,8 @@ def shown(result: Result) -> str:
         for place, case in enumerate(setup.cases):
             for _ in case.throughput:
                 row = next(rows)
-                ends_pps = rates.interval_pps(row.throughput)
-                found[f"{index}/{place}/{row.throughput.goal}"] = {
-                    "flags": row.flags,
-                    "interval_pps": ends_pps,
-                }
+                flags, rate = row.flags, row.throughput
+                found[f"{index}/{place}/{rate.goal}"] = {"flags": flags, "interval_pps": rate.interval_pps}
     return json.dumps(found)
 
 

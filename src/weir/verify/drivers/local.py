@@ -84,20 +84,21 @@ class LocalDriver:
         ssh.require_ssh()
         tree()
 
-    def services(self, within_s: float) -> Sequence[Service]:
-        """Of a cloud that stands for as long: each node's switch and its database, and a DHCP server."""
-        with self._deployed(self._topology(StackWanted(), bare=[0]), within_s) as (deployment, topology):
-            found = []
-            for node in topology.nodes:
-                directory = deployment.run_dir / ovs_directory(node.name)
-                for name, socket in (("ovs-vswitchd", "vswitchd.ctl"), ("ovsdb-server", "ovsdb.ctl")):
-                    said = call(["ovs-appctl", "-t", str(directory / socket), "version"], directory)
-                    words = said.splitlines()[0].replace("(Open vSwitch) ", "")
-                    found.append(Service(f"{name} of {node.name}", f"{words} of {node.name}"))
-            with cloud_errors():
-                deployment.require_alive()
-            (host,) = topology.tenant_networks[-1].instances
-            found.append(Service("DHCP", f"dnsmasq gave out {host.address}"))  # or it would not stand
+    def services(self, within_s: float, built: ExitStack) -> Sequence[Service]:
+        """Of a cloud that is built for it: each node's switch and its database, and a DHCP server."""
+        standing = self._deployed(self._topology(StackWanted(), bare=[0]), within_s)
+        deployment, topology = built.enter_context(standing)
+        found = []
+        for node in topology.nodes:
+            directory = deployment.run_dir / ovs_directory(node.name)
+            for name, socket in (("ovs-vswitchd", "vswitchd.ctl"), ("ovsdb-server", "ovsdb.ctl")):
+                said = call(["ovs-appctl", "-t", str(directory / socket), "version"], directory)
+                words = said.splitlines()[0].replace("(Open vSwitch) ", "")
+                found.append(Service(f"{name} of {node.name}", f"{words} of {node.name}"))
+        with cloud_errors():
+            deployment.require_alive()
+        (host,) = topology.tenant_networks[-1].instances
+        found.append(Service("DHCP", f"dnsmasq gave out {host.address}"))  # or it would not stand
         return found
 
     @contextmanager

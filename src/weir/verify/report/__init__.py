@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from weir.base.limit_text import found_text, limit_text
 from weir.results.result import Verdict
 from weir.results.verification import CaseResult, SuiteResult, Verification
 
@@ -70,19 +71,12 @@ def limits(found: Verification) -> Iterator[list[str]]:
 
 def found_of(one: Verdict) -> str:
     """ "19,449 pps", "below 10,000 pps", or a dash."""
-    return "–" if one.found is None else "below " * one.below + amount(one.found, one.unit)
+    if one.found is None:
+        return "–"
+    return f"{'below ' * one.below}{found_text(one.found, one.limit)} {one.unit}".rstrip()
 
 
 def promised(one: Verdict) -> str:
     """ "at most 30 s", "at least 10,000 pps": a floor says so in its name."""
     word = "at least" if one.criterion.endswith("at least") else "at most"
-    return f"{word} {amount(one.limit, one.unit)}"
-
-
-_GROUPED = 1000
-"""From here on figures behind the point say nothing."""
-
-
-def amount(value: float, unit: str) -> str:
-    """ "0.0512 share", "19,449 pps"."""
-    return f"{value:,.0f} {unit}".rstrip() if value >= _GROUPED else f"{value:.3g} {unit}".rstrip()
+    return f"{word} {limit_text(one.limit)} {one.unit}".rstrip()

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from weir.base.packet_rate import of_load
 from weir.report import numbers
 from weir.results.calls import CallCapacity, CallLoad
 from weir.results.verification import SuiteResult
@@ -103,7 +104,7 @@ def capacity(found: CallCapacity) -> str:
     said = f"{found.rate}, {enough}"
     if found.upper_cps is not None:
         beyond = "the caller was the limit" if found.tester_limited else "they do not"
-        said += f"; at {found.upper_cps:.0f} {beyond}"
+        said += f"; at {of_load(found.upper_cps)} {beyond}"
     if found.out_of_time:
         said += "; out of time between the two"
     why = f". {found.why[0].upper()}{found.why[1:].rstrip('.')}." if found.why else ""

@@ -64,7 +64,7 @@ def _rates(loads: _Named) -> Iterator[list[str]]:
 
 def _pps(one: Throughput) -> str:
     """ "11,240", or of a search that ran out of time "9,800–11,300"."""
-    ends = rates.interval_pps(one) or ((one.load_pps,) if one.load_pps is not None else ())
+    ends = one.interval_pps or ((one.load_pps,) if one.load_pps is not None else ())
     return "–".join(f"{end:,.0f}" for end in ends) or numbers.NONE
 
 
@@ -88,7 +88,7 @@ def _ratio(one: Throughput, base: Throughput | None) -> str:
 
 
 def _delays(loads: _Named) -> Iterator[list[str]]:
-    """Of repeats the worst, by which the service level is judged."""
+    """Of repeats the worst, by which the service level is judged; it judges no first packets."""
     for name, load in loads:
         for point in load.case.delays:
             used = [trial for trial in point.trials if trial.valid and not trial.disturbed]
@@ -105,7 +105,7 @@ def _delays(loads: _Named) -> Iterator[list[str]]:
                 yield [
                     name,
                     frame_label(load.case.frame),
-                    f"{point.load}{_of_repeats(point.trials, used)}",
+                    f"{point.label}{_of_repeats(point.trials, used)}",
                     its[0].direction,
                     str(load.flows),
                     f"{point.load_pps:,.0f}",

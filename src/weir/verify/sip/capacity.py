@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from weir.base.packet_rate import of_load
 from weir.lab.application import Application
 from weir.lab.measure import Goal, Measure, TrialOptions
 from weir.measure.search import GoalResult, search
@@ -54,7 +55,7 @@ def faults(found: CallLoad) -> list[Fault]:
         said.append(
             Fault(
                 "tester",
-                f"the caller kept at most {found.offered_cps:.0f} of {found.rate_cps:.0f} calls/s: "
+                f"the caller kept at most {of_load(found.offered_cps)} of {of_load(found.rate_cps)} calls/s: "
                 "SIPp is too slow",
             )
         )
@@ -95,7 +96,7 @@ def searched(run: Running, loads: Loads) -> CallCapacity:
     (found,) = search(
         CallRunner(loads, keep),
         wanted(application),
-        (max(1.0, LOWEST_SHARE * highest), highest),
+        (LOWEST_SHARE * highest, highest),
         clock=run.took_s,
         deadline=deadline,
         unit="calls/s",

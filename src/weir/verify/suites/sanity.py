@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from weir.base.limit_text import found_text, limit_text
 from weir.lab.application import Application
 from weir.lab.sut import SutFile
 from weir.results.scenario import ScenarioLoad
@@ -48,7 +49,8 @@ def judge(found: ScenarioLoad) -> None:
     limit_s, longest_s = found.time_limit_s, found.longest_s
     if limit_s is not None and longest_s is not None and longest_s > limit_s:
         which = " (one that failed)" if whole.max_s is None or whole.max_s < longest_s else ""
-        raise NotSoError(f"an iteration took {longest_s:.1f} s{which}, and may take {limit_s:g} s")
+        took = f"{found_text(longest_s, limit_s)} s{which}"
+        raise NotSoError(f"an iteration took {took}, and may take {limit_text(limit_s)} s")
 
 
 def lacks(driver: Driver, *, scenario: str) -> str | None:

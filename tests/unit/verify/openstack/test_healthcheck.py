@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -160,7 +161,7 @@ def test_a_catalogue_that_is_none_fails_the_connection_check(played: Playing, ca
         change=lambda said: {"token": said["token"] | {"catalog": catalog}},
     )
     with played("healthcheck", faults=[fault]) as cloud, pytest.raises(CloudError, match="makes no sense"):
-        cloud.driver.services(20.0)
+        cloud.driver.services(20.0, ExitStack())
 
 
 @pytest.mark.parametrize("service", ["compute", "network", "image", "placement"])
@@ -172,7 +173,7 @@ def test_a_service_that_does_not_answer_fails_the_connection_check_by_its_name(
         played("healthcheck", faults=[fault]) as cloud,
         pytest.raises(CloudError, match=f"^(ask )?{service} "),
     ):
-        cloud.driver.services(20.0)
+        cloud.driver.services(20.0, ExitStack())
 
 
 def catalogue_with(*more: dict[str, object]) -> Fault:
@@ -205,7 +206,7 @@ def test_a_service_that_answers_in_words_of_its_own_is_there(what: str, played: 
     kind, said = SERVICES[what]
     faults = [catalogue_with(entry(kind, "RegionOne")), Fault("GET", f"/{kind}$", **said)]
     with played("healthcheck", faults=faults) as cloud:
-        found = {one.name: one.answered for one in cloud.driver.services(20.0)}
+        found = {one.name: one.answered for one in cloud.driver.services(20.0, ExitStack())}
     assert found[kind] == f"{kind} {said.get('status', 200)}"
     assert {"identity", "compute", "network", "image", "placement"} <= set(found)
 
@@ -219,13 +220,13 @@ def test_a_service_that_is_broken_or_is_not_what_it_should_be_is_named(
         played("healthcheck", faults=faults) as cloud,
         pytest.raises(CloudError, match=rf"^{kind} at .* answers with HTTP {status}$"),
     ):
-        cloud.driver.services(20.0)
+        cloud.driver.services(20.0, ExitStack())
 
 
 def test_services_of_other_regions_and_those_without_endpoints_are_not_asked(played: Playing) -> None:
     fault = catalogue_with(entry("object-store", "RegionTwo"), entry("dns"))
     with played("healthcheck", faults=[fault]) as cloud:
-        found = {one.name for one in cloud.driver.services(20.0)}
+        found = {one.name for one in cloud.driver.services(20.0, ExitStack())}
     assert "compute" in found
     assert not {"object-store", "dns"} & found
 
@@ -250,7 +251,7 @@ def test_without_a_service_that_servers_need_in_its_region_a_cloud_fails(played:
         played("healthcheck", faults=[fault]) as cloud,
         pytest.raises(CloudError, match="no service of type compute with an endpoint in region RegionOne"),
     ):
-        cloud.driver.services(20.0)
+        cloud.driver.services(20.0, ExitStack())
 
 
 def test_nothing_but_this_driver_loads_the_sdk() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -45,7 +46,7 @@ def test_asking_every_service_ends_with_the_case(played: Playing) -> None:
         played("healthcheck", faults=[fault]) as cloud,
         pytest.raises(CloudError, match=r"^ask image at .*: its answer has not ended within"),
     ):
-        cloud.driver.services(3.0)
+        cloud.driver.services(3.0, ExitStack())
     assert time.monotonic() - began_s < 3.0 + LATE_S
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from weir.lab.scenario_names import SCENARIO_NAMES
 from weir.lab.sut import SutFile
 from weir.verify.driver import ScenarioWanted
 from weir.verify.sanity.counterparts import COUNTERPARTS
@@ -38,6 +39,10 @@ def test_there_are_56_scenarios_of_thirteen_kinds_and_no_two_have_a_name() -> No
         "NovaKeypair": 1, "NovaServerGroups": 1, "NovaServers": 4, "Quotas": 4,
     }  # fmt: skip
     assert set(COUNTERPARTS) <= set(BY_NAME)
+
+
+def test_a_file_may_have_limits_for_just_these() -> None:
+    assert list(BY_NAME) == list(SCENARIO_NAMES)
 
 
 def test_all_but_those_of_block_storage_and_orchestration_need_four_services_at_most() -> None:

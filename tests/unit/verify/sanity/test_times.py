@@ -62,14 +62,15 @@ def test_a_scenario_within_its_limits_has_passed() -> None:
             scenario(*[1.0] * 198, failed=2, ratio=0.005),
             "2 of 200 iterations failed, at most 0.5% may: 2 × TimeoutError: no host",
         ),
-        (scenario(1.0, 31.0), "an iteration took 31.0 s, and may take 30 s$"),
+        (scenario(1.0, 31.0), "an iteration took 31 s, and may take 30 s$"),
+        (scenario(1.0, 30.04), "an iteration took 30.04 s, and may take 30 s$"),
         (
             scenario(1.0, 2.0, failed=1, ratio=0.5, limit_s=8.0),
-            r"an iteration took 9.0 s \(one that failed\), and may take 8 s$",
+            r"an iteration took 9 s \(one that failed\), and may take 8 s$",
         ),
         (
             scenario(failed=1, ratio=1.0, limit_s=8.0),
-            r"an iteration took 9.0 s \(one that failed\), and may take 8 s$",
+            r"an iteration took 9 s \(one that failed\), and may take 8 s$",
         ),
     ],
 )

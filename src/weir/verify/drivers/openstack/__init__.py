@@ -13,7 +13,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -100,7 +100,7 @@ class OpenStackDriver:
             except CloudError as error:  # and it may stay: the cases make their own
                 self._left.append(f"Of an earlier run: {error.message}.")
 
-    def services(self, within_s: float) -> Sequence[Service]:
+    def services(self, within_s: float, built: ExitStack) -> Sequence[Service]:  # noqa: ARG002
         """Those of its catalogue."""
         return services.answering(self._connected(), Deadline(min(within_s, _ANSWER_S)))
 
