@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 
 from weir.base.words import counted
 from weir.lab.execution import FUNCTION_KINDS
@@ -14,6 +15,7 @@ from weir.lab.measure import Measure
 from weir.measure.delay import given_pps
 from weir.measure.tester import Traffic
 from weir.measure.trial import TrialRunner
+from weir.protocol.traffic import StreamConfig
 from weir.results.result import AreaLoad, Drop, Trial
 
 PACKETS_LEAST = 10
@@ -75,8 +77,7 @@ def _sentence(light: Trial, traffic: Traffic, unready: Sequence[str] = ()) -> st
     for one in traffic.config.streams:
         if one.id in silent:
             sent.setdefault(f"{rates_pps[one.id]:g} a second", []).append(
-                f"{silent[one.id].offered} packets {one.template.src_ip} → {one.template.dst_ip} "
-                f"{one.template.l4} ({silent[one.id].direction})"
+                f"{silent[one.id].offered} {_what(one)} ({silent[one.id].direction})"
             )
     none = ", and ".join(f"of {' and of '.join(of)}, {at}" for at, of in sent.items()) + ", none arrived"
     if slow is not None:
@@ -91,6 +92,13 @@ def _sentence(light: Trial, traffic: Traffic, unready: Sequence[str] = ()) -> st
     which = unready[0] if len(unready) == 1 else f"one of {', '.join(unready)}"
     option = "`program: {ready_packets: true}`"
     return f"{said} If {which} forwards only some time after it is ready, say {option}."
+
+
+def _what(one: StreamConfig) -> str:
+    """ "packets 198.18.0.1 → 198.19.0.1 udp"; a capture has addresses of its own, not the template's."""
+    if one.capture is not None:
+        return f"frames of {Path(one.capture.path).name}"
+    return f"packets {one.template.src_ip} → {one.template.dst_ip} {one.template.l4}"
 
 
 def _all_the_time(area: AreaLoad) -> bool:

@@ -15,6 +15,7 @@ from weir.measure import no_counters
 from weir.measure.preflight import nothing_comes, where_dropped
 from weir.measure.tester import Traffic
 from weir.measure.trial import TrialRunner
+from weir.protocol.traffic import CaptureConfig
 from weir.protocol.traffic_results import TrafficResult
 from weir.results.trial import Drop, Trial
 
@@ -73,6 +74,22 @@ def test_the_rate_that_is_named_is_that_of_the_silent_direction() -> None:
     assert both is not None
     assert "(left-to-right), 1980 a second, and of 10 packets" in both
     assert "(right-to-left), 20 a second, none arrived" in both
+
+
+def of_a_capture() -> Traffic:
+    traffic = simulated_traffic()
+    streams = tuple(
+        one.model_copy(update={"capture": CaptureConfig(path="/labs/office.pcap")})
+        for one in traffic.config.streams
+    )
+    return replace(traffic, config=traffic.config.model_copy(update={"streams": streams}))
+
+
+def test_frames_of_a_capture_are_named_by_its_file_not_by_addresses_that_they_do_not_have() -> None:
+    sentence, _ = said(OneWay(STEADY), traffic=of_a_capture())
+    assert sentence is not None
+    assert "of 200 frames of office.pcap (right-to-left), 1000 a second, none arrived" in sentence
+    assert "198.18.0.1" not in sentence
 
 
 @pytest.mark.parametrize("share", [0.0, 0.99])
