@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from tests.simulated.deep import Deep
+from tests.simulated.one_way import NoWay, OneWay
 from tests.simulated.tester import Misbehaviour, SimulatedDut, simulated_traffic
 from weir.lab.measure import TrialOptions
 from weir.measure import no_counters
@@ -16,27 +17,9 @@ from weir.measure.preflight import nothing_comes, where_dropped
 from weir.measure.tester import Traffic
 from weir.measure.trial import TrialRunner
 from weir.protocol.traffic import CaptureConfig
-from weir.protocol.traffic_results import TrafficResult
 from weir.results.trial import Drop, Trial
 
 from .rig import STEADY
-
-
-class OneWay(SimulatedDut):
-    """Nothing of its second stream arrives."""
-
-    silent = frozenset({1})
-
-    def as_seen(self, result: TrafficResult) -> TrafficResult:
-        lost = {"delivered": 0, "latency": None}
-        streams = (one.model_copy(update=lost) if one.id in self.silent else one for one in result.streams)
-        return result.model_copy(update={"streams": tuple(streams)})
-
-
-class NoWay(OneWay):
-    """Nothing arrives."""
-
-    silent = frozenset({0, 1})
 
 
 def said(

@@ -74,7 +74,7 @@ class _Replayed(OneCase):
             if trial.valid:
                 good.append(trial)
                 told(self.record, good)
-            elif number == 1 and trial.silent:
+            elif number == 1 and trial.offered and not trial.delivered:
                 self.problem = "Nothing of the capture comes through. " + " ".join(trial.invalid_because)
                 return
         if not good:

@@ -10,6 +10,7 @@ import pytest
 
 from tests.report.synthetic import result as synthetic
 from tests.simulated.device import Response
+from tests.simulated.one_way import NoWay, OneWay
 from tests.simulated.tester import Misbehaviour, SimulatedDut
 from weir.lab.capture import replay_of
 from weir.lab.measure import Measure, TrialOptions
@@ -123,6 +124,21 @@ def test_replays_that_do_not_add_up_are_none() -> None:
     assert case.problem is not None
     assert "No replay can be used" in case.problem
     assert nothing_found([case.records["replay"]]) is not None
+
+
+def test_a_direction_that_a_function_drops_is_no_nothing_comes_through_of_the_other() -> None:
+    case = replayed("100x", OneWay(WHOLE, tester_max_pps=5000))
+    assert all(one.delivered for one in case.trials)
+    assert len(case.trials) == 3
+    assert case.problem is not None
+    assert case.problem.startswith("No replay can be used. ")
+
+
+def test_what_lets_nothing_of_any_direction_through_is_given_up_after_one_replay() -> None:
+    case = replayed("1x", NoWay(WHOLE))
+    assert len(case.trials) == 1
+    assert case.problem is not None
+    assert case.problem.startswith("Nothing of the capture comes through. ")
 
 
 def test_files_are_sent_once_with_their_gaps_whatever_the_plan_says() -> None:
