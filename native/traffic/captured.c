@@ -99,6 +99,7 @@ weir_captured_fill(struct weir_sender *sender, struct rte_mbuf **packets, uint16
 					  : now_tsc;
 
 		sender->next_frame = at + 1 == capture->count ? 0 : at + 1;
+		sender->offered_bytes += length + RTE_ETHER_CRC_LEN;
 		packets[i]->data_len = length;
 		packets[i]->pkt_len = length;
 		memcpy(data, capture->bytes + capture->offset[at], length);

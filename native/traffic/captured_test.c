@@ -48,8 +48,11 @@ frames_are_sent_byte_by_byte_in_order_and_again(void **state)
 {
 	struct weir_stream_config config = replay(false);
 	struct weir_sender *sender = begin(&config);
+	uint64_t bytes = 0;
 
 	(void)state;
+	for (unsigned int i = 0; i < FRAMES; i++)
+		bytes += capture_lengths[i];
 	for (unsigned int i = 0; i < 3 * FRAMES; i++) {
 		struct rte_mbuf *packet;
 
@@ -61,6 +64,7 @@ frames_are_sent_byte_by_byte_in_order_and_again(void **state)
 		assert_int_equal(receiver->poll(receiver, rte_rdtsc()), 1);
 	}
 	assert_int_equal(stream_counts().delivered, 3 * FRAMES);
+	assert_int_equal(stream_counts().offered_bytes, 3 * (bytes + FRAMES * RTE_ETHER_CRC_LEN));
 	assert_int_equal(stream_counts().gaps, 0);
 	assert_int_equal(stream_counts().frame_sample.sampled, 0);
 }

@@ -256,6 +256,7 @@ struct weir_frame_sample {
 struct weir_stream_count {
 	struct weir_frame_sample frame_sample;
 	uint64_t intended, offered, tx_refused;
+	uint64_t offered_bytes; /* with FCS, of a capture's frames; 0: of others it is known */
 	uint64_t delivered, duplicates, reordered;
 	uint64_t stale;			 /* stamped by an earlier run */
 	uint64_t too_late;		 /* after the drain, or after 65,536 later ones: lost */

@@ -322,6 +322,7 @@ class TrialRunner:
                     direction=direction[stream.id],
                     intended=stream.intended,
                     offered=stream.offered,
+                    offered_bytes=stream.offered_bytes,
                     delivered=stream.delivered,
                     counted_offered=judged[stream.id][0] if stream.id in judged else None,
                     counted_lost=judged[stream.id][1] if stream.id in judged else None,
