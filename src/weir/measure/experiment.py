@@ -182,9 +182,11 @@ class SearchedCase(OneCase):
         from weir.measure.search import search  # its library inspects the stack: dear among imports
 
         self.phase("search", number, self._measure.repeats)
-        return search(
-            self.runner, self._measure, limits_pps, clock=self.chain.timing.clock, deadline=deadline
-        )
+        measure = self._measure
+        if self.traffic.recorded:  # a shorter piece of the file has another rate
+            trial = measure.trial.model_copy(update={"initial_duration_s": measure.trial.duration_s})
+            measure = measure.model_copy(update={"trial": trial})
+        return search(self.runner, measure, limits_pps, clock=self.chain.timing.clock, deadline=deadline)
 
     def _with_places(self, result: Throughput) -> Throughput:
         """Where packets were dropped at the lowest load, if that was too much for the system under test."""
