@@ -112,8 +112,18 @@ class DataPlaneClient:
         self.call("announce", Announce(count=count).arguments())
 
     def configure_traffic(self, config: TrafficConfigure) -> TrafficConfigured:
-        """Sets the streams of the runs that follow; what their captures are."""
-        return self.ask("traffic.configure", TrafficConfigured, config)
+        """Sets the streams of the runs that follow; what their captures are. It answers when it has read
+        these, once for each stream."""
+        files = dict.fromkeys(one.capture.path for one in config.streams if one.capture is not None)
+        timeout_s = max(self._timeout_s, CONFIGURE_TIMEOUT_S) if files else self._timeout_s
+        try:
+            return self.ask("traffic.configure", TrafficConfigured, config, timeout_s=timeout_s)
+        except DataPlaneTimeoutError:
+            if not files:
+                raise
+            said = f"weir-dp has not read {', '.join(files)} in {timeout_s:g} s"
+            fix = f"name a smaller capture, or a faster disk; {self.log_hint}"
+            raise DataPlaneTimeoutError("timeout", said, where=str(self._path), fix=fix) from None
 
     @refusing()
     def start_traffic(
