@@ -66,12 +66,13 @@ weir_stream_captured(unsigned int index, struct weir_capture_facts *facts)
 }
 
 int
-weir_capture_facts_of(const char *path, const char *filter, struct weir_capture_facts *facts,
-		      struct weir_error *error)
+weir_capture_facts_of(const char *path, const char *filter, bool stamped,
+		      struct weir_capture_facts *facts, struct weir_error *error)
 {
 	/* What ports carry: nobody tells them of a capture's frames. */
 	const struct weir_capture_wanted wanted = {
 		.frame_bytes_max = RTE_ETHER_MAX_LEN + RTE_VLAN_HLEN,
+		.stamp = stamped,
 		.filter = filter,
 	};
 	struct weir_capture capture;

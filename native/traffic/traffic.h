@@ -149,9 +149,10 @@ struct weir_capture_facts {
 
 /* False: its frames are no capture's. */
 bool weir_stream_captured(unsigned int index, struct weir_capture_facts *facts);
-/* Of a file, whose frames pass the filter, as they are. -1 with `error`. */
-int weir_capture_facts_of(const char *path, const char *filter, struct weir_capture_facts *facts,
-			  struct weir_error *error);
+/* Of a file, whose frames pass the filter, as they are, or `stamped`: each has room for a stamp. -1
+ * with `error`. */
+int weir_capture_facts_of(const char *path, const char *filter, bool stamped,
+			  struct weir_capture_facts *facts, struct weir_error *error);
 
 /* From `after_ns` on every stream has `factor` x the rate that it is given, which is not 0; 0: a
  * pause. */
