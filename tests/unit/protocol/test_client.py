@@ -208,6 +208,21 @@ def test_captures_may_take_longer_to_be_read_than_a_command_takes(
         client.configure_traffic(capturing("/labs/a.pcap", "/labs/b.pcap"))
 
 
+def facts(frames: int) -> dict[str, Any]:
+    return {"frames": frames, "mean_frame_bytes": 100, "frame_bytes_most": 200, "recorded_pps": 10,
+            "lead_ns": 0, "span_ns": 1e9}  # fmt: skip
+
+
+def test_a_capture_that_changes_between_two_readings_is_refused(peer: Peer, client: DataPlaneClient) -> None:
+    frames = iter((9, 9, 7))
+    peer.answer = lambda request: [ok(request, {"captures": {"0": facts(next(frames))}})]
+    config = capturing("/labs/a.pcap")
+    for _ in range(2):
+        assert client.configure_traffic(config).captures["0"].frames == 9
+    with pytest.raises(DataPlaneError, match=r"a\.pcap has changed .*: 7 frames are sent of it, 9 before"):
+        client.configure_traffic(config)
+
+
 def test_a_late_answer_is_not_taken_for_the_next_one(peer: Peer, client: DataPlaneClient) -> None:
     held: list[dict[str, Any]] = []
 
