@@ -16,41 +16,25 @@ def of_what_was_sent(
 ) -> Throughput:
     """The same with the bits of the frames that its trials sent, and a remark where that is a part of a
     file. `trials`: of the case so far, those that confirm it last."""
-    mean_bytes = None
-    if found.load_pps is not None and found.lower_bound_pps is not None:
-        trial = _nearest(trials, found.lower_bound_pps)
-        mean_bytes = mean_frame_bytes(trial) if trial is not None else None
-    if mean_bytes is None or trial is None or found.load_pps is None:
+    load_pps, lower_pps = found.load_pps, found.lower_bound_pps
+    if load_pps is None or lower_pps is None or not captured:
         return found
-    part = " and ".join(_parts(trial, captured))
-    remark = f"Its trials sent {part}." if part else None
+    valid = [trial for trial in reversed(trials) if trial.valid]
+    nearest = min(valid, key=lambda trial: abs(trial.intended_load_pps - lower_pps), default=None)
+    sent = [stream for stream in (nearest.streams if nearest else ()) if stream.offered_bytes]
+    if not sent:
+        return found
+    mean_bytes = sum(one.offered_bytes for one in sent) / sum(one.offered for one in sent)
+    parts = " and ".join(
+        f"the first {one.offered:,} of {captured[one.stream].frames:,} frames of the capture {one.direction}"
+        for one in sent
+        if one.offered < captured[one.stream].frames
+    )
+    said = (found.why, f"Its trials sent {parts}." if parts else None)
     return found.model_copy(
         update={
-            "l2_bps": found.load_pps * mean_bytes * BITS_PER_BYTE,
-            "l1_bps": l1_bps(found.load_pps, mean_bytes),
-            "why": " ".join(one for one in (found.why, remark) if one) or None,
+            "l2_bps": load_pps * mean_bytes * BITS_PER_BYTE,
+            "l1_bps": l1_bps(load_pps, mean_bytes),
+            "why": " ".join(filter(None, said)) or None,
         }
     )
-
-
-def mean_frame_bytes(trial: Trial) -> float | None:
-    """Of frames of captures; None: it sent none."""
-    sent = [stream for stream in trial.streams if stream.offered_bytes]
-    if not sent:
-        return None
-    return sum(stream.offered_bytes for stream in sent) / sum(stream.offered for stream in sent)
-
-
-def _nearest(trials: Sequence[Trial], load_pps: float) -> Trial | None:
-    """Of that load; of several the last, which is as long as any."""
-    valid = [trial for trial in reversed(trials) if trial.valid]
-    return min(valid, key=lambda trial: abs(trial.intended_load_pps - load_pps), default=None)
-
-
-def _parts(trial: Trial, captured: Mapping[int, CaptureFacts]) -> list[str]:
-    known = [(stream, captured[stream.stream]) for stream in trial.streams if stream.stream in captured]
-    return [
-        f"the first {stream.offered:,} of {facts.frames:,} frames of the capture {stream.direction}"
-        for stream, facts in known
-        if stream.offered < facts.frames
-    ]
