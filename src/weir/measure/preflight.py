@@ -112,10 +112,13 @@ def _sentence(
 
 
 def _what(one: StreamConfig) -> str:
-    """ "packets 198.18.0.1 → 198.19.0.1 udp"; a capture has addresses of its own, not the template's."""
+    """ "packets 198.18.0.1 → 198.19.0.1 udp"; not the template's addresses where others are sent."""
     if one.capture is not None:
         return f"frames of {Path(one.capture.path).name}"
-    return f"packets {one.template.src_ip} → {one.template.dst_ip} {one.template.l4}"
+    changed = (
+        f" with {', '.join(field.field for field in one.fields)} of traffic.fields" if one.fields else ""
+    )
+    return f"packets {one.template.src_ip} → {one.template.dst_ip} {one.template.l4}{changed}"
 
 
 def _all_the_time(area: AreaLoad) -> bool:

@@ -16,7 +16,7 @@ from weir.measure import no_counters
 from weir.measure.preflight import nothing_comes, where_dropped
 from weir.measure.tester import Traffic
 from weir.measure.trial import TrialRunner
-from weir.protocol.traffic import CaptureConfig
+from weir.protocol.traffic import CaptureConfig, PacketFieldConfig
 from weir.protocol.traffic_results import TrafficResult
 from weir.results.trial import Drop, Trial
 
@@ -77,6 +77,16 @@ def test_frames_of_a_capture_are_named_by_its_file_not_by_addresses_that_they_do
     assert sentence is not None
     assert "of 200 frames of office.pcap (right-to-left), 1000 a second, none arrived" in sentence
     assert "198.18.0.1" not in sentence
+
+
+def test_fields_that_change_from_packet_to_packet_are_named_beside_the_addresses() -> None:
+    traffic = simulated_traffic()
+    fields = (PacketFieldConfig(field="dst_ip", count=9), PacketFieldConfig(field="ttl", from_=3))
+    streams = tuple(one.model_copy(update={"fields": fields}) for one in traffic.config.streams)
+    config = traffic.config.model_copy(update={"streams": streams})
+    sentence, _ = said(OneWay(STEADY), traffic=replace(traffic, config=config))
+    assert sentence is not None
+    assert " udp with dst_ip, ttl of traffic.fields (right-to-left), 1000 a second" in sentence
 
 
 def test_a_direction_of_which_some_came_just_before_is_not_given_up_for_a_few_frames_that_a_rule_drops() -> (
