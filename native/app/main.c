@@ -25,7 +25,7 @@ static const char usage[] =
 	"over a unix socket.\n"
 	"usage: weir-dp --socket PATH --cores CPU[,CPU...] [--memory-mb N] [--no-huge] "
 	"[--unpinned] [--pci ADDRESS]...\n"
-	"       weir-dp --capture FILE [--filter FILTER]\n"
+	"       weir-dp --capture FILE [--filter FILTER] [--stamp]\n"
 	"       weir-dp --describe | --version | --help\n"
 	"  --socket PATH    control socket to listen on (JSON lines)\n"
 	"  --cores LIST     CPUs that poll, one loop each\n"
@@ -37,11 +37,13 @@ static const char usage[] =
 	"  --capture FILE   print what a capture is as JSON: frames, their own rate, how long they "
 	"take\n"
 	"  --filter FILTER  of the frames that pass, as tcpdump says it\n"
+	"  --stamp          refuse it where a frame has no room for a stamp\n"
 	"  --describe       print network functions, options, drop reasons and commands as JSON\n"
 	"exit status: 0 ended as asked, 2 usage, 3 this machine lacks something\n";
 
 struct arguments {
 	const char *socket, *capture, *filter;
+	bool stamp;
 	struct weir_start start;
 };
 
@@ -53,8 +55,10 @@ print_capture(const struct arguments *arguments)
 	struct weir_error error;
 	json_t *said;
 
-	if (weir_capture_facts_of(arguments->capture, arguments->filter, &facts, &error) < 0) {
-		fprintf(stderr, "%s; expected %s\n", error.message, error.expected);
+	if (weir_capture_facts_of(arguments->capture, arguments->filter, arguments->stamp, &facts,
+				  &error) < 0) {
+		fprintf(stderr, "%s; expected %s%s%s\n", error.message, error.expected,
+			error.fix[0] != '\0' ? "; " : "", error.fix);
 		return EXIT_USAGE;
 	}
 	said = weir_capture_facts_json(&facts);
@@ -76,6 +80,7 @@ parse(int argc, char **argv, struct arguments *arguments)
 		{"pci", required_argument, NULL, 'p'},
 		{"capture", required_argument, NULL, 'f'},
 		{"filter", required_argument, NULL, 'g'},
+		{"stamp", no_argument, NULL, 't'},
 		{"describe", no_argument, NULL, 'd'},
 		{"version", no_argument, NULL, 'v'},
 		{"help", no_argument, NULL, 'h'},
@@ -122,6 +127,9 @@ parse(int argc, char **argv, struct arguments *arguments)
 			break;
 		case 'g':
 			arguments->filter = optarg;
+			break;
+		case 't':
+			arguments->stamp = true;
 			break;
 		case 'd':
 			description = weir_describe(weir_verbs_json());

@@ -70,6 +70,9 @@ stream_json(unsigned int index)
 			   (json_int_t)c.too_late, "negative", (json_int_t)c.negative, "latency",
 			   weir_latency_json(&c.latency));
 	json_object_set_new(stream, "frame_sample", frame_sample_json(&c.frame_sample));
+	if (c.offered_bytes > 0)
+		json_object_set_new(stream, "offered_bytes",
+				    json_integer((json_int_t)c.offered_bytes));
 	if (weir_stream_learned(index, &learned))
 		json_object_set_new(stream, "learned",
 				    json_pack("{s:I, s:I, s:I}", "flows", (json_int_t)learned.flows,

@@ -8,6 +8,7 @@
 #include <pcap/pcap.h>
 
 #include "port/port.h"
+#include "traffic/capture.h"
 
 #define FRAME_BYTES_MIN 14 /* an Ethernet header */
 
@@ -87,6 +88,14 @@ read_all(pcap_t *file, const char *path, struct weir_frames *frames, struct weir
 		if (header->caplen != header->len || header->len > room_bytes ||
 		    header->len < FRAME_BYTES_MIN)
 			frames->left_out++;
+		else if (frames->count == WEIR_CAPTURE_FRAMES_MAX ||
+			 frames->size + header->len > WEIR_CAPTURE_BYTES_MAX)
+			/* Memory for more may be promised and not there when it is written. */
+			return weir_fail(error, "bad_argument", "traffic.pcap",
+					 "4,194,304 frames and 512 MiB at most",
+					 "take a part of it: editcap -r",
+					 "%s is too long: from frame %u on there is no room", path,
+					 frames->count + frames->left_out + 1);
 		else
 			add(frames, data, header->len);
 	}

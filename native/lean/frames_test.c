@@ -11,6 +11,7 @@
 #include "lean/frames.h"
 #include "port/port.h"
 #include "testing/eal.h"
+#include "traffic/capture.h"
 
 #define JUMBO_FRAME_BYTES 9018
 
@@ -121,6 +122,37 @@ a_capture_of_something_else_is_refused(void **state)
 	assert_int_equal(weir_frames_from_pcap(path, &found, &error), -1);
 }
 
+static void
+a_capture_with_one_frame_too_many_is_refused_with_its_number(void **state)
+{
+	char path[] = "/tmp/weir-lean-test-XXXXXX";
+	static const uint8_t bytes[14];
+	struct pcap_pkthdr header = {.len = sizeof(bytes), .caplen = sizeof(bytes)};
+	struct weir_frames found;
+	struct weir_error error;
+	pcap_dumper_t *dumper;
+	pcap_t *file = pcap_open_dead(DLT_EN10MB, 65535);
+
+	(void)state;
+	close(mkstemp(path));
+	dumper = pcap_dump_open(file, path);
+	assert_non_null(dumper);
+	for (uint32_t i = 0; i < WEIR_CAPTURE_FRAMES_MAX; i++)
+		pcap_dump((u_char *)dumper, &header, bytes);
+	pcap_dump_flush(dumper);
+	assert_int_equal(weir_frames_from_pcap(path, &found, &error), 0);
+	assert_int_equal(found.count, WEIR_CAPTURE_FRAMES_MAX);
+	weir_frames_free(&found);
+	pcap_dump((u_char *)dumper, &header, bytes);
+	pcap_dump_close(dumper);
+	pcap_close(file);
+	assert_int_equal(weir_frames_from_pcap(path, &found, &error), -1);
+	assert_non_null(strstr(error.message, "from frame 4194305 on"));
+	assert_string_equal(error.where, "traffic.pcap");
+	assert_int_equal(found.count, 0);
+	unlink(path);
+}
+
 int
 main(void)
 {
@@ -129,6 +161,7 @@ main(void)
 		cmocka_unit_test(a_capture_gives_its_whole_frames_and_tells_how_many_were_left_out),
 		cmocka_unit_test(a_capture_gives_frames_as_long_as_packet_buffers_have_room_for),
 		cmocka_unit_test(a_capture_of_something_else_is_refused),
+		cmocka_unit_test(a_capture_with_one_frame_too_many_is_refused_with_its_number),
 	};
 
 	return cmocka_run_group_tests(tests, weir_test_eal, NULL);

@@ -124,6 +124,7 @@ a_frame_without_room_for_a_stamp_is_refused_where_stamps_are_wanted(void **state
 	static const uint8_t arp[60] = {[12] = 0x08, [13] = 0x06};
 	pcap_t *file = pcap_open_dead(DLT_EN10MB, 65535);
 	pcap_dumper_t *dumper = pcap_dump_open(file, capture_path);
+	struct weir_capture_facts facts;
 	struct weir_capture capture;
 	struct weir_error error;
 
@@ -135,6 +136,9 @@ a_frame_without_room_for_a_stamp_is_refused_where_stamps_are_wanted(void **state
 	assert_int_equal(weir_capture_open(capture_path, &as_is, &capture, &error), 0);
 	assert_true(capture.mean_gap_ns == 0);
 	weir_capture_free(&capture);
+	assert_int_equal(weir_capture_facts_of(capture_path, "", false, &facts, &error), 0);
+	assert_int_equal(weir_capture_facts_of(capture_path, "", true, &facts, &error), -1);
+	assert_non_null(strstr(error.message, "frame 1 of"));
 }
 
 static void
@@ -144,13 +148,13 @@ what_a_file_is_can_be_asked_without_a_stream(void **state)
 	struct weir_error error;
 
 	(void)state;
-	assert_int_equal(weir_capture_facts_of(capture_path, "", &facts, &error), 0);
+	assert_int_equal(weir_capture_facts_of(capture_path, "", false, &facts, &error), 0);
 	assert_int_equal(facts.frames, FRAMES);
 	assert_true(facts.recorded_pps == 500);
 	assert_true(facts.span_ns == 4e6);
 	assert_true(facts.mean_frame_bytes == (90 + 301 + 1518) / 3.0);
 	assert_int_equal(facts.frame_bytes_most, 1518);
-	assert_int_equal(weir_capture_facts_of(capture_path, "icmp", &facts, &error), -1);
+	assert_int_equal(weir_capture_facts_of(capture_path, "icmp", false, &facts, &error), -1);
 	assert_string_equal(error.where, "capture.filter");
 }
 

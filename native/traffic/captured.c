@@ -66,12 +66,13 @@ weir_stream_captured(unsigned int index, struct weir_capture_facts *facts)
 }
 
 int
-weir_capture_facts_of(const char *path, const char *filter, struct weir_capture_facts *facts,
-		      struct weir_error *error)
+weir_capture_facts_of(const char *path, const char *filter, bool stamped,
+		      struct weir_capture_facts *facts, struct weir_error *error)
 {
 	/* What ports carry: nobody tells them of a capture's frames. */
 	const struct weir_capture_wanted wanted = {
 		.frame_bytes_max = RTE_ETHER_MAX_LEN + RTE_VLAN_HLEN,
+		.stamp = stamped,
 		.filter = filter,
 	};
 	struct weir_capture capture;
@@ -99,6 +100,7 @@ weir_captured_fill(struct weir_sender *sender, struct rte_mbuf **packets, uint16
 					  : now_tsc;
 
 		sender->next_frame = at + 1 == capture->count ? 0 : at + 1;
+		sender->offered_bytes += length + RTE_ETHER_CRC_LEN;
 		packets[i]->data_len = length;
 		packets[i]->pkt_len = length;
 		memcpy(data, capture->bytes + capture->offset[at], length);

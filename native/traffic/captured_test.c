@@ -48,8 +48,11 @@ frames_are_sent_byte_by_byte_in_order_and_again(void **state)
 {
 	struct weir_stream_config config = replay(false);
 	struct weir_sender *sender = begin(&config);
+	uint64_t bytes = 0;
 
 	(void)state;
+	for (unsigned int i = 0; i < FRAMES; i++)
+		bytes += capture_lengths[i];
 	for (unsigned int i = 0; i < 3 * FRAMES; i++) {
 		struct rte_mbuf *packet;
 
@@ -61,6 +64,7 @@ frames_are_sent_byte_by_byte_in_order_and_again(void **state)
 		assert_int_equal(receiver->poll(receiver, rte_rdtsc()), 1);
 	}
 	assert_int_equal(stream_counts().delivered, 3 * FRAMES);
+	assert_int_equal(stream_counts().offered_bytes, 3 * (bytes + FRAMES * RTE_ETHER_CRC_LEN));
 	assert_int_equal(stream_counts().gaps, 0);
 	assert_int_equal(stream_counts().frame_sample.sampled, 0);
 }
@@ -141,6 +145,35 @@ recorded_gaps_are_kept_at_the_rate_of_the_run(void **state)
 	}
 }
 
+static void
+what_a_late_sender_did_not_draw_of_a_record_is_counted_gap_by_gap(void **state)
+{
+	/* Nine tenths of the time pass before the burst that the record ends with. */
+	enum { COUNT = 1000 };
+	double gaps[COUNT] = {[0] = 1, [1] = 0.9 * COUNT};
+	struct weir_pacing pacing = weir_pacing_of(1000, 2500000000, 1000000, false, 1), once;
+	uint64_t drawn;
+
+	(void)state;
+	for (unsigned int i = 2; i < COUNT; i++)
+		gaps[i] = (0.1 * COUNT - 1) / (COUNT - 2);
+	weir_pacing_record(&pacing, gaps, COUNT, 1);
+	once = pacing;
+	assert_int_equal(weir_pacing_due(&pacing, 950000, UINT64_MAX), 1 + 1 + 504);
+	drawn = weir_pacing_due(&pacing, 950000, UINT64_MAX);
+	/* Two passes, and half a one, of which only the first frame is due. */
+	assert_int_equal(weir_pacing_intended(&pacing, drawn), 2 * COUNT + 1);
+	assert_int_equal(weir_pacing_due(&pacing, 2500000, UINT64_MAX), 2 * COUNT + 1);
+	assert_int_equal(weir_pacing_intended(&pacing, 0), 2 * COUNT + 1);
+	/* Once, and ended in the burst: what is due by then, and no more than the record has. */
+	once.duration_cycles = 950000;
+	weir_pacing_limit(&once, COUNT);
+	assert_int_equal(weir_pacing_due(&once, 10, UINT64_MAX), 1);
+	assert_int_equal(weir_pacing_intended(&once, 1), 1 + 1 + 504);
+	once.duration_cycles = 1010000;
+	assert_int_equal(weir_pacing_intended(&once, 1), COUNT);
+}
+
 /* The frames of TCP, from the file's millisecond on: 1 ms, and 3 ms to the other one; twice as
  * fast. */
 static void
@@ -192,6 +225,7 @@ main(void)
 		SENT(stamped_frames_are_counted_one_by_one_and_compared),
 		SENT(a_file_sent_once_begins_as_late_as_its_frames_and_ends_with_them),
 		cmocka_unit_test(recorded_gaps_are_kept_at_the_rate_of_the_run),
+		cmocka_unit_test(what_a_late_sender_did_not_draw_of_a_record_is_counted_gap_by_gap),
 	};
 
 	return cmocka_run_group_tests(tests, make_capture_file, remove_capture_file);

@@ -121,6 +121,7 @@ take_sender(void *argument)
 	taken.sender.intended = sender->intended;
 	taken.sender.sequence = sender->sequence;
 	taken.sender.offered = sender->offered;
+	taken.sender.offered_bytes = sender->offered_bytes;
 	taken.sender.refused = sender->refused;
 	taken.sender.last_tx_tsc = sender->last_tx_tsc;
 	weir_histogram_copy(&taken.sender.lateness_cycles, &sender->lateness_cycles);
@@ -158,6 +159,7 @@ weir_stream_counted(unsigned int index, struct weir_stream_count *count)
 	*count = (struct weir_stream_count){
 		.intended = stream->sender.intended,
 		.offered = stream->sender.offered,
+		.offered_bytes = stream->sender.offered_bytes,
 		.tx_refused = stream->sender.refused,
 		.delivered = stream->arrivals.delivered,
 		.duplicates = stream->arrivals.duplicates,

@@ -38,14 +38,19 @@ struct weir_pacing {
 	uint64_t drawn_cycles[WEIR_PACING_DRAWN];
 };
 
+/* The gap behind gap `at` of a record. */
+static inline uint32_t
+weir_pacing_behind(const struct weir_pacing *pacing, uint32_t at)
+{
+	return at + 1 == pacing->recorded_count ? 0 : at + 1;
+}
+
 /* As a share of the mean one. */
 static inline double
 weir_pacing_gap(struct weir_pacing *pacing)
 {
 	if (pacing->recorded_gaps != NULL) {
-		pacing->recorded_at = pacing->recorded_at + 1 == pacing->recorded_count
-					      ? 0
-					      : pacing->recorded_at + 1;
+		pacing->recorded_at = weir_pacing_behind(pacing, pacing->recorded_at);
 		return pacing->recorded_gaps[pacing->recorded_at] / pacing->recorded_mean;
 	}
 	return -log(1 - weir_random_unit(&pacing->random));
@@ -221,10 +226,30 @@ weir_pacing_cut(struct weir_pacing *pacing, uint64_t now_tsc)
 	__atomic_store_n(&pacing->duration_cycles, elapsed, __ATOMIC_RELAXED);
 }
 
+/* Of a record that goes on behind the packet last drawn: how many of its packets become due while
+ * the schedule's rate makes `packets` of mean gaps. Whole passes, and the rest gap by gap. */
+static inline uint64_t
+weir_pacing_recorded_within(const struct weir_pacing *pacing, double packets)
+{
+	uint64_t passes = (uint64_t)(packets / pacing->recorded_count);
+	uint64_t found = passes * pacing->recorded_count;
+	double rest = packets - (double)found;
+	uint32_t at = pacing->recorded_at;
+
+	for (uint32_t i = 0; i < pacing->recorded_count; i++) {
+		at = weir_pacing_behind(pacing, at);
+		rest -= pacing->recorded_gaps[at] / pacing->recorded_mean;
+		if (rest < 0)
+			break;
+		found++;
+	}
+	return found;
+}
+
 /*
  * The packets that the load asks for, once sending has ended; without any limit those `sent`. If
  * the sender was too late to draw a Poisson process to its end, the part not drawn counts with its
- * mean: drawing it now could take hours.
+ * mean: drawing it now could take hours. Of a record it is known, and may be a burst.
  */
 static inline uint64_t
 weir_pacing_intended(const struct weir_pacing *pacing, uint64_t sent)
@@ -237,9 +262,11 @@ weir_pacing_intended(const struct weir_pacing *pacing, uint64_t sent)
 		return pacing->planned != UINT64_MAX ? pacing->planned : sent;
 	if (!pacing->poisson)
 		return pacing->planned;
-	/* The packet at next_due_cycles is known, those after it are not. */
+	/* The packet at next_due_cycles is known, those of a process after it are not. */
 	if (rest >= 0)
-		intended += 1 + (uint64_t)llround(rest);
+		intended += 1 + (pacing->recorded_gaps != NULL
+					 ? weir_pacing_recorded_within(pacing, rest)
+					 : (uint64_t)llround(rest));
 	return intended < pacing->planned ? intended : pacing->planned;
 }
 

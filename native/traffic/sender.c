@@ -138,6 +138,7 @@ weir_sender_ready(struct weir_sender *sender, uint16_t epoch, struct weir_pacing
 	sender->first_frame = sender->next_frame;
 	sender->skip_to = 0;
 	sender->offered = 0;
+	sender->offered_bytes = 0;
 	sender->refused = 0;
 	sender->done = false;
 	weir_histogram_clear(&sender->lateness_cycles);

@@ -39,9 +39,10 @@ struct weir_sender {
 	uint64_t intended;     /* set at the end of the run */
 	uint32_t next_order;
 	uint32_t next_frame;
-	uint32_t first_frame; /* of the run's packet 0; set before it begins */
-	uint64_t sequence;    /* of the next packet */
-	uint64_t offered;     /* packets: fewer than that where some were skipped */
+	uint32_t first_frame;	/* of the run's packet 0; set before it begins */
+	uint64_t sequence;	/* of the next packet */
+	uint64_t offered;	/* packets: fewer than that where some were skipped */
+	uint64_t offered_bytes; /* of frames of a capture, with FCS */
 	uint64_t refused;
 	uint64_t last_tx_tsc;
 	bool done;

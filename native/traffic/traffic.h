@@ -149,9 +149,10 @@ struct weir_capture_facts {
 
 /* False: its frames are no capture's. */
 bool weir_stream_captured(unsigned int index, struct weir_capture_facts *facts);
-/* Of a file, whose frames pass the filter, as they are. -1 with `error`. */
-int weir_capture_facts_of(const char *path, const char *filter, struct weir_capture_facts *facts,
-			  struct weir_error *error);
+/* Of a file, whose frames pass the filter, as they are, or `stamped`: each has room for a stamp. -1
+ * with `error`. */
+int weir_capture_facts_of(const char *path, const char *filter, bool stamped,
+			  struct weir_capture_facts *facts, struct weir_error *error);
 
 /* From `after_ns` on every stream has `factor` x the rate that it is given, which is not 0; 0: a
  * pause. */
@@ -256,6 +257,7 @@ struct weir_frame_sample {
 struct weir_stream_count {
 	struct weir_frame_sample frame_sample;
 	uint64_t intended, offered, tx_refused;
+	uint64_t offered_bytes; /* with FCS, of a capture's frames; 0: of others it is known */
 	uint64_t delivered, duplicates, reordered;
 	uint64_t stale;			 /* stamped by an earlier run */
 	uint64_t too_late;		 /* after the drain, or after 65,536 later ones: lost */

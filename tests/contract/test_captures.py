@@ -187,6 +187,7 @@ def test_a_file_sent_once_ends_with_its_last_frame_however_long_the_run(
     client.start_traffic({0: facts.recorded_pps}, 10**8, 10**9)
     counts = result(client).streams[0]
     assert (counts.intended, counts.offered, counts.delivered) == (2, 2, 2)
+    assert counts.offered_bytes == sum(len(frame) + 4 for frame in (STAMPABLE[0], STAMPABLE[2]))
 
 
 def test_a_file_is_described_without_a_chain(mixed: str) -> None:

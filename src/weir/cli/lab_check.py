@@ -48,26 +48,29 @@ def unfit(lab_path: Path, compared: Sequence[Way], cpu: int) -> Iterator[Problem
 
 def _unread(source: Source, compared: Iterable[Way]) -> Iterator[Problem]:
     """Captures that weir-dp cannot read, or of which nothing passes the filter."""
-    captures = [way.lab.traffic.capture for way in compared]
-    sent = next((one.files() for one in captures if one is not None), {})  # no way changes them
+    traffics = [way.lab.traffic for way in compared]
+    traffic = next((one for one in traffics if one.capture is not None), None)  # no way changes it
+    if traffic is None or traffic.capture is None:
+        return
+    capture, recorded = traffic.capture, any(one.pacing == "recorded" for one in traffics)
     try:
         program = built("weir-dp")
     except FabricError:  # where only labs are checked
         return
-    replayed = any(one is not None and one.rate is not None for one in captures)
-    for side, file in sent.items():
+    timed: KeyPath = ("traffic", "pacing") if capture.rate is None else ("traffic", "capture", "rate")
+    for side, file in capture.files().items():
         try:
-            known = capture_sent(program, side, file)
+            known = capture_sent(program, side, file, stamped=capture.stamp)
         except FabricError as error:
             place = source.place(("traffic", "capture", side))
             yield Problem(source.file, place.line, place.column, f"traffic.capture.{side}", str(error))
             continue
-        if replayed and not known.own_pps:
-            place = source.place(("traffic", "capture", "rate"))
+        if recorded and not known.own_pps:
+            place = source.place(timed)
             yield Problem(
-                source.file, place.line, place.column, "traffic.capture.rate",
+                source.file, place.line, place.column, ".".join(map(str, timed)),
                 f"{file.file} has no time between its frames, so it has no rate of its own",
-                "a capture of two frames or more, at times that go up; or no `rate`: it is searched then",
+                "a capture of two frames or more, at times that go up; or no `rate` and no such `pacing`",
             )  # fmt: skip
 
 

@@ -202,21 +202,23 @@ def _sent(lab: Lab) -> list[str]:
 
 def _captures(lab: Lab) -> list[str]:
     capture = lab.traffic.capture
+    if capture is None:
+        return []
     return [
         f"{side} sends {sent.file}{f', what passes {sent.filter!r}' if sent.filter else ''}: "
-        f"{_recorded(side, sent)}"
-        for side, sent in (capture.files() if capture is not None else {}).items()
+        f"{_recorded(side, sent, capture.stamp)}"
+        for side, sent in capture.files().items()
     ]
 
 
-def _recorded(side: Side, sent: CaptureFile) -> str:
+def _recorded(side: Side, sent: CaptureFile, stamped: bool) -> str:
     """Its own rate and how long it takes."""
     from weir.base.error import FabricError
     from weir.fabric.built import built
     from weir.fabric.capture_file import capture_sent
 
     try:
-        known = capture_sent(built("weir-dp"), side, sent)
+        known = capture_sent(built("weir-dp"), side, sent, stamped=stamped)
     except FabricError as error:
         return f"not read: {error}"
     rate = f"{known.own_pps:,.1f} a second" if known.own_pps else "no time between them"

@@ -20,11 +20,12 @@ _GZIP = b"\x1f\x8b"
 DIRECTIONS: dict[Side, str] = {"left": "left-to-right", "right": "right-to-left"}
 
 
-def capture_sent(program: Path, side: Side, sent: CaptureFile) -> CaptureSent:
-    """Reads it by that weir-dp, once. FabricError says what is wrong with it."""
+def capture_sent(program: Path, side: Side, sent: CaptureFile, *, stamped: bool) -> CaptureSent:
+    """Reads it by that weir-dp, once. FabricError says what is wrong with it; `stamped`: also where a frame
+    has no room for a stamp."""
     if _compressed(Path(sent.file)):
         raise FabricError(f"{sent.file} is compressed", "name the capture itself: gunzip it")
-    known = _read(program, sent.file, sent.filter)
+    known = _read(program, sent.file, sent.filter, stamped)
     return CaptureSent(
         direction=DIRECTIONS[side],
         frames=known["frames"],
@@ -43,8 +44,8 @@ def _compressed(path: Path) -> bool:
 
 
 @functools.cache
-def _read(program: Path, file: str, passing: str) -> dict[str, Any]:
-    argv = [str(program), "--capture", file, "--filter", passing]
+def _read(program: Path, file: str, passing: str, stamped: bool) -> dict[str, Any]:
+    argv = [str(program), "--capture", file, "--filter", passing, *(["--stamp"] if stamped else [])]
     try:
         done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=READ_S)
     except subprocess.TimeoutExpired:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from weir.lab.files import named_files
@@ -25,6 +25,14 @@ def digests(lab: Lab) -> dict[str, str]:
         except OSError:
             continue
     return found
+
+
+def changed_captures(lab: Lab, was: Mapping[str, str]) -> list[str]:
+    """Captures that the lab sends, and that have something else in them than when these digests were made.
+    One that is gone is not among them."""
+    capture = lab.traffic.capture
+    paths = [Path(one.file) for one in (capture.files().values() if capture is not None else ())]
+    return [str(one) for one in paths if one.is_file() and was.get(str(one), now := digest(one)) != now]
 
 
 def digest(path: Path) -> str:

@@ -173,8 +173,8 @@ class ProgramOptions(LabSection):
     )
     ready_packets: bool = Field(
         default=False,
-        description="it is ready when, after all that, a packet of the lab's traffic has come through the "
-        "chain in each direction",
+        description="it is ready when, after all that, a packet of the lab's traffic (of a capture without "
+        "`stamp` twenty frames) has come through the chain in each direction",
     )
     ready_time_limit_s: Seconds = Field(default=30.0, gt=0, le=3600, description="longest time until then")
     user: str | None = Field(

@@ -98,8 +98,8 @@ class Traffic(LabSection):
     right: End = Field(default=End(), description="the right end: its destination")
     pacing: Literal["constant", "poisson", "recorded"] = Field(
         default="constant",
-        description="gaps between packets; `recorded`: the capture's, in the mean at the rate of the trial; "
-        "where the capture is replayed, always",
+        description="gaps between packets; `recorded`: the capture's, scaled so that the whole file has the "
+        "rate of the trial; where the capture is replayed, always",
     )
     capture: Capture | None = Field(
         default=None,

@@ -105,6 +105,10 @@ def _captures(lab: Lab) -> Iterator[Complaint]:
             "`stamp: true` in traffic.capture, or none",
         )
         yield Complaint(("measure", "latency"), message, expected, about=(_HERE,))
+    elif lab.measure.latency is not None and lab.measure.latency.first_packets:
+        message = "is not known of a capture: nobody tells its flows apart"
+        path: KeyPath = ("measure", "latency", "first_packets")
+        yield Complaint(path, message, "false, or sizes alone", about=(_HERE,))
 
 
 def _replay(lab: Lab) -> Iterator[Complaint]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from weir.base.si import US_PER_S
 from weir.base.words import counted
 from weir.lab.measure import CurveOptions, Measure
+from weir.measure.captured_rate import of_what_was_sent
 from weir.measure.delay import delays
 from weir.measure.one_case import GoalFound, OnChain, OneCase, measured
 from weir.measure.preflight import most_beside_trials_pps, warm_up_pps, where_dropped
@@ -134,7 +135,8 @@ class SearchedCase(OneCase):
                 highest_by="lab" if limits_pps[1] == self._measure.allowed_pps else "tester",
                 shares_cores=self.chain.tester.shares_cores,
             )
-            self.throughput.append(self._confirmed(self._with_places(result)))
+            confirmed = self._confirmed(self._with_places(result))
+            self.throughput.append(of_what_was_sent(confirmed, self.trials, self.traffic.captured))
             self.chain.on_event(GoalFound(self.traffic.frame, self.throughput[-1]))
 
     def found(self) -> dict[str, Any]:
@@ -180,9 +182,11 @@ class SearchedCase(OneCase):
         from weir.measure.search import search  # its library inspects the stack: dear among imports
 
         self.phase("search", number, self._measure.repeats)
-        return search(
-            self.runner, self._measure, limits_pps, clock=self.chain.timing.clock, deadline=deadline
-        )
+        measure = self._measure
+        if self.traffic.recorded:  # a shorter piece of the file has another rate
+            trial = measure.trial.model_copy(update={"initial_duration_s": measure.trial.duration_s})
+            measure = measure.model_copy(update={"trial": trial})
+        return search(self.runner, measure, limits_pps, clock=self.chain.timing.clock, deadline=deadline)
 
     def _with_places(self, result: Throughput) -> Throughput:
         """Where packets were dropped at the lowest load, if that was too much for the system under test."""

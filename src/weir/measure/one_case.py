@@ -158,7 +158,7 @@ class OneCase(ABC):
             return None
         decided = sum(drop.packets for drop in probe.drops if drop.decided_by is not None)
         if probe.silent or decided > DECIDED_SHARE * probe.offered:
-            self.problem = nothing_comes(self.runner, most_pps, self.chain.unready)
+            self.problem = nothing_comes(self.runner, most_pps, self.chain.unready, probe)
             if self.problem is not None:
                 return None
         return probe

@@ -60,6 +60,19 @@ class Traffic:
         equal = 1 / len(self.streams)
         return {stream.id: load_pps * self.shares.get(stream.id, equal) for stream in self.streams}
 
+    @property
+    def recorded(self) -> frozenset[int]:
+        """Streams with a capture's gaps, which go on from its end with its beginning."""
+        streams = self.config.streams
+        return frozenset(
+            one.id for one in streams if one.pacing == "recorded" and one.capture and not one.capture.once
+        )
+
+    def asked_by_gaps(self, load_pps: float, duration_s: float) -> dict[int, float]:
+        """Packets that such a load asks for of those. 0: as fast as can be, which asks for none."""
+        rates_pps = self.rates_pps(load_pps) if load_pps else {}
+        return {stream: rate * duration_s for stream, rate in rates_pps.items() if stream in self.recorded}
+
     def lasts_s(self, packets: int, load_pps: float) -> float:
         """For how long such a load is sent until so many packets of each stream are due."""
         return packets / min(self.rates_pps(load_pps).values())

@@ -56,7 +56,7 @@ GAPPED: frozenset[Purpose] = frozenset({"burst", "recovery", "reset", "migration
 
 
 DOUBTED: tuple[Doubted, ...] = get_args(Doubted)
-UNBELIEVABLE: frozenset[FaultKind] = frozenset({"altered", *DOUBTED, "host"})
+UNBELIEVABLE: frozenset[FaultKind] = frozenset({"altered", *DOUBTED, "pacing", "host"})
 """Faults of a trial whose counts say nothing of the system under test."""
 
 
@@ -184,6 +184,7 @@ class TrialRunner:
             asked_s,
             counted=counted,
             wanted_s=duration_s,
+            asked=self.traffic.asked_by_gaps(load_pps, asked_s) if shape is None else None,
             gone_ports=[port.name for port in self._ledger.ports if port.gone],
             was_empty=was_empty,
             is_empty=is_empty,
@@ -218,15 +219,16 @@ class TrialRunner:
         """A trial repeated while it is invalid, `retries` times at most; the last outcome, valid or not.
 
         So is one that lost packets in a slower state of the machine, while a better one still comes. Once is
-        enough where the tester was far too slow: it will be the next time, too. What was disturbed, since
-        others had the cores, is repeated more often: it says nothing of the system under test.
+        enough where the tester was far too slow, or a capture's gaps make another load: it
+        will be so the next time, too. What was disturbed, since others had the cores, is repeated more often:
+        it says nothing of the system under test.
         """
         outcome = self.run(purpose, load_pps, duration_s, delay, shape)
         for repeats in range(self._options.retries * DISTURBED_TIMES):
             if repeats >= self._options.retries and not outcome.disturbed(duration_s):
                 break
             again = outcome.doubtful() and self._watched.state.comes(SLOWED_TIMES)
-            if (outcome.trial.valid and not again) or (repeats and outcome.outrun()):
+            if (outcome.trial.valid and not again) or (repeats and outcome.outrun()) or outcome.has("pacing"):
                 break
             outcome = self.run(purpose, load_pps, duration_s, delay, shape)
         return outcome
@@ -322,6 +324,7 @@ class TrialRunner:
                     direction=direction[stream.id],
                     intended=stream.intended,
                     offered=stream.offered,
+                    offered_bytes=stream.offered_bytes,
                     delivered=stream.delivered,
                     counted_offered=judged[stream.id][0] if stream.id in judged else None,
                     counted_lost=judged[stream.id][1] if stream.id in judged else None,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """When a trial must not be used, and why (rule 3 of docs/design/method.md).
 
-A fault is of one of seven kinds, because each asks for something else:
+A fault is of one of eight kinds, because each asks for something else:
 
 - *tester*: the tester could not keep up. A search takes the load as too high for the tester, never for the
   system under test, and a throughput bounded by it is tester-bound.
@@ -10,6 +10,7 @@ A fault is of one of seven kinds, because each asks for something else:
 - *held*: the system under test was not empty: packets still came when the trial was given up, or those of an
   earlier one came in it. Likewise.
 - *accounting*: packets are missing or too many, so that the counters cannot be believed. Likewise.
+- *pacing*: a capture's gaps made another load due than was asked for. Likewise.
 - *host*: other programs took a polling core away for much of the trial. Likewise.
 - *frames_changed*: a frame arrived with another payload than it was sent with. Likewise.
 - *gone*: a port disappeared; nothing more can be measured.
@@ -17,7 +18,7 @@ A fault is of one of seven kinds, because each asks for something else:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -39,6 +40,8 @@ EARLIER_RATIO = 0.01
 # One stall of the host is no stretch: gaps of up to 1 ms are usual on a virtual machine.
 STRETCH_FLOOR_S = 0.002
 SAID_IN_MS_BELOW_S = 0.1
+UNEVEN_RATIO, UNEVEN_PACKETS = 0.05, 2
+"""Of what a load asks for, and more than that: a capture's gaps may make so many more or fewer due."""
 _ADVICE = {
     ITSELF: "let trials last longer (`duration_s`), or leave a core that the lab does not use",
     QUOTA: "run it without that limit (`weir doctor` tells how)",
@@ -54,7 +57,7 @@ _HELD = (
 )
 
 
-FaultKind = Literal["tester", "altered", Doubted, "host", "gone"]
+FaultKind = Literal["tester", "altered", Doubted, "pacing", "host", "gone"]
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,7 @@ def faults(
     *,
     counted: Counting | None = None,
     wanted_s: float | None = None,
+    asked: Mapping[int, float] | None = None,
     gone_ports: Sequence[str] = (),
     altered: Sequence[str] = (),
     was_empty: bool = True,
@@ -82,7 +86,8 @@ def faults(
 ) -> list[Fault]:
     """All that is wrong with a trial, worst first.
 
-    `counted`: what of it counts, of which there should be `wanted_s`; None: all. `gone_ports`: those of the
+    `counted`: what of it counts, of which there should be `wanted_s`; None: all. `asked`: packets that the
+    load asks for, by stream, where gaps are a capture's. `gone_ports`: those of the
     system under test. `altered`: what of its interfaces changed. `was_empty`, `is_empty`: nothing came any
     more when the account of the trial before it, and its own, was closed. A trial `as_fast_as_possible` has
     no schedule to miss. `reset`: something of the system under test was reset in the trial, and its counters
@@ -121,6 +126,7 @@ def faults(
             )
         )
     found += _changed(result, streams)
+    found += _uneven(result, streams, asked or {})
     if counted is not None and wanted_s is not None:
         found += _disturbed(counted, wanted_s, duration_s)
     if not as_fast_as_possible:
@@ -164,6 +170,23 @@ def _changed(result: TrafficResult, streams: Sequence[Stream]) -> list[Fault]:
             )
         )
     return found
+
+
+def _uneven(result: TrafficResult, streams: Sequence[Stream], asked: Mapping[int, float]) -> list[Fault]:
+    """Each trial begins with a file's first frame: the rate of the file's beginning need not be its mean."""
+    direction = {stream.id: stream.direction for stream in streams}
+    return [
+        Fault(
+            "pacing",
+            f"By the capture's gaps {stream.intended:,} packets were due {direction[stream.id]}, not the"
+            f" {asked[stream.id]:,.0f} of the load: the file does not begin at its mean rate. Let trials last"
+            " for many times the file (`duration_s`), at the lowest load too (`measure.min_load`), or leave"
+            " `pacing: recorded` out.",
+        )
+        for stream in result.streams
+        if stream.id in asked
+        and abs(stream.intended - asked[stream.id]) > UNEVEN_RATIO * asked[stream.id] + UNEVEN_PACKETS
+    ]
 
 
 def sent_all(trial: Trial) -> bool:

@@ -17,6 +17,7 @@ from weir.fabric import stop_signals
 from weir.fabric.host.reading import facts
 from weir.host.facts import shortfalls
 from weir.lab import Chain, Lab
+from weir.lab.file_digests import changed_captures
 from weir.lab.measure import Measure
 from weir.lab.ways import Way, ways
 from weir.measure import ceilings, measure_setup
@@ -220,6 +221,7 @@ class Campaign:
             return
         topology = planned(way.lab, way.technology, chain)
         try:
+            self._require_same_load(way.lab)
             found = self._calibrated(way, topology)
             self._measure(visited, topology, found, frames)
         except ChainError as error:
@@ -230,6 +232,14 @@ class Campaign:
                 raise error.__context__ from error
         finally:
             self._kept.visited(visited)
+
+    def _require_same_load(self, lab: Lab) -> None:
+        """FabricError where a capture has changed: each set-up sends what the others were sent."""
+        for file in changed_captures(lab, self._kept.result.files_sha256):
+            raise fabric.FabricError(
+                f"{file} has changed since this run began, so it is another load than the set-ups before had",
+                "send a copy that nobody writes to, and begin a new run",
+            )
 
     def _first_visit(self, way: Way, chain: Chain) -> MeasuredSetup:
         setup = Setup(

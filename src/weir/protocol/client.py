@@ -32,6 +32,7 @@ from weir.protocol.traffic import (
     TrafficWait,
 )
 from weir.protocol.traffic_results import (
+    CaptureFacts,
     DelayHistogram,
     RunState,
     Started,
@@ -62,6 +63,7 @@ class DataPlaneClient:
         self._last_id = 0
         self._broken = False
         self.is_empty = True  # the chain, as whoever measured through it found last
+        self._captures: dict[tuple[str, str], CaptureFacts] = {}  # by path and filter, as first read
         self._socket = self._connected(connect_s)
 
     def __enter__(self) -> Self:
@@ -112,8 +114,35 @@ class DataPlaneClient:
         self.call("announce", Announce(count=count).arguments())
 
     def configure_traffic(self, config: TrafficConfigure) -> TrafficConfigured:
-        """Sets the streams of the runs that follow; what their captures are."""
-        return self.ask("traffic.configure", TrafficConfigured, config)
+        """Sets the streams of the runs that follow; what their captures are. It answers when it has read
+        these, once for each stream."""
+        files = dict.fromkeys(one.capture.path for one in config.streams if one.capture is not None)
+        timeout_s = max(self._timeout_s, CONFIGURE_TIMEOUT_S) if files else self._timeout_s
+        try:
+            configured = self.ask("traffic.configure", TrafficConfigured, config, timeout_s=timeout_s)
+        except DataPlaneTimeoutError:
+            if not files:
+                raise
+            said = f"weir-dp has not read {', '.join(files)} in {timeout_s:g} s"
+            fix = f"name a smaller capture, or a faster disk; {self.log_hint}"
+            raise DataPlaneTimeoutError("timeout", said, where=str(self._path), fix=fix) from None
+        self._require_same_captures(config, configured)
+        return configured
+
+    def _require_same_captures(self, config: TrafficConfigure, configured: TrafficConfigured) -> None:
+        """What is measured with a file rests on what it was when it was read first."""
+        for stream in config.streams:
+            facts = configured.captures.get(str(stream.id))
+            if stream.capture is None or facts is None:
+                continue
+            was = self._captures.setdefault((stream.capture.path, stream.capture.filter), facts)
+            if was != facts:
+                raise DataPlaneError(
+                    "changed",
+                    f"{stream.capture.path} has changed while the chain stood: {facts.frames:,} frames are"
+                    f" sent of it, {was.frames:,} before",
+                    fix="send a copy that nobody writes to",
+                )
 
     @refusing()
     def start_traffic(

@@ -119,7 +119,7 @@ class StreamConfig(Request):
     template: Template
     flows: FlowConfig | None = None
     pacing: Literal["constant", "poisson", "recorded"] = "constant"
-    """Recorded: the gaps of the capture, in the mean at the rate of the run."""
+    """Recorded: the gaps of the capture, such that the whole file is sent at the rate of the run."""
     capture: CaptureConfig | None = None
     """In place of `frame` and `flows`, which do not count then."""
     fields: Annotated[tuple[PacketFieldConfig, ...], Field(max_length=9)] = ()

@@ -150,6 +150,8 @@ class StreamResult(Reply):
     id: int
     intended: int
     offered: int
+    offered_bytes: int = 0
+    """With FCS, of a capture's frames; 0 of all others."""
     tx_refused: int
     delivered: int
     duplicates: int = 0

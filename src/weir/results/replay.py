@@ -28,7 +28,7 @@ class Replay(Record):
     """As the lab says it: "recorded", "2x", "5kpps"."""
     captures: list[CaptureSent]
     own_pps: float
-    """The rate of all captures together, as captured."""
+    """Of all captures together, as captured: from the first frame of any to the last of any."""
     own_seconds: float
     """What the longest takes, as captured."""
     factor: float

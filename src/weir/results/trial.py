@@ -93,6 +93,8 @@ class StreamCount(Record):
     """Packets that the load asks for in the time."""
     offered: int
     """Packets handed to the port on schedule."""
+    offered_bytes: int = 0
+    """Of their frames, L2 with FCS, where they are a capture's; 0 of all others."""
     delivered: int
     """Packets of this trial received, each counted once."""
     counted_offered: int | None = None

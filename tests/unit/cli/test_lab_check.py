@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import pytest
 from scapy.layers.inet import IP, UDP
-from scapy.layers.l2 import Ether
+from scapy.layers.l2 import ARP, Ether
 from scapy.utils import wrpcap
 from typer.testing import CliRunner
 
@@ -198,3 +198,20 @@ def test_a_capture_without_time_between_its_frames_is_not_replayed_by_it(
     assert runner.invoke(app, ["validate", str(tmp_path), "--any-machine"]).exit_code == USAGE
     (tmp_path / "lab.yml").write_text(REPLAYED)
     assert runner.invoke(app, ["validate", str(tmp_path), "--any-machine"]).exit_code == 0
+    problem = problem_of(tmp_path, f"{REPLAYED}  pacing: recorded\n")
+    assert (problem["key"], problem["line"]) == ("traffic.pacing", 10)
+    assert "has no time between its frames" in problem["message"]
+
+
+def test_a_capture_of_frames_without_room_for_a_stamp_is_refused_where_stamps_are_asked_for(
+    tmp_path: Path,
+) -> None:
+    needs_weir_dp()
+    (tmp_path / "lab.yml").write_text(REPLAYED)
+    frames = [Ether() / IP(dst="198.19.0.9") / UDP(dport=53) / (b"q" * 100), Ether() / ARP()]
+    wrpcap(str(tmp_path / "sent.pcap"), frames)
+    assert runner.invoke(app, ["validate", str(tmp_path), "--any-machine"]).exit_code == 0
+    problem = problem_of(tmp_path, f"{REPLAYED}    stamp: true\n")
+    assert problem["key"] == "traffic.capture.left"
+    assert "frame 2 of those of" in problem["message"]
+    assert "leave `stamp` out" in problem["message"]

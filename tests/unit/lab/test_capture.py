@@ -137,6 +137,12 @@ def test_frames_of_a_capture_are_not_modelled(tmp_path: Path) -> None:
         (ONE_WAY + "traffic: {capture: {left: /}}", "traffic.capture.left", "/ is a directory"),
         (ONE_WAY + "traffic: {capture: {left: /dev/null}}", "traffic.capture.left", "is no regular file"),
         (
+            ONE_WAY
+            + "traffic: {capture: {left: up.pcap, stamp: true}}\nmeasure: {latency: {first_packets: true}}",
+            "measure.latency.first_packets",
+            "nobody tells its flows apart",
+        ),
+        (
             ONE_WAY + "traffic: {capture: {left: up.pcap}}\nmeasure: {latency: {loads: ['50%NDR']}}",
             "measure.latency",
             "without a stamp",

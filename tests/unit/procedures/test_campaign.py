@@ -97,3 +97,33 @@ def test_what_is_measured_again_is_counted_each_time(tmp_path: Path, monkeypatch
         "2 cases again: the machine was in a worse state",
         "1 case again: the machine was in a worse state",
     ]
+
+
+def test_no_set_up_is_measured_with_another_capture_than_those_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent = tmp_path / "sent.pcap"
+    sent.write_bytes(b"as it was")
+    path = tmp_path / "lab.yml"
+    path.write_text(
+        "weir: 1\nname: sent\nchain: [PVP, PVVP]\ntechnology: [direct]\ntester: {direction: left-to-right}\n"
+        "traffic: {capture: {left: sent.pcap}}\nmeasure: {rounds: 1}\n"
+    )
+    measured: list[str] = []
+
+    def measure(_self: object, visited: MeasuredSetup, *_: object) -> None:
+        measured.append(visited.chain.name)
+        sent.write_bytes(b"another one")
+
+    monkeypatch.setattr(campaign, "refused", lambda *_: None)
+    monkeypatch.setattr(campaign, "take_down_leftovers", lambda _: None)
+    monkeypatch.setattr(campaign.Campaign, "_calibrated", lambda *_: {})
+    monkeypatch.setattr(campaign.Campaign, "_measure", measure)
+    told = Told()
+    with Store(str(tmp_path / "results.db")) as store:
+        result = campaign.Campaign(load_lab(path), quick=True, store=store, progress=told).run()
+    assert measured == ["PVP"]
+    (refused,) = [one.refused for one in result.setups if one.chain == "PVVP"]
+    assert refused is not None
+    assert "sent.pcap has changed since this run began" in refused
+    assert any("direct PVVP: given up: " in said for said in told.said)

@@ -23,8 +23,10 @@ from weir.protocol import (
     DataPlaneTester,
     DataPlaneTimeoutError,
 )
+from weir.protocol import client as client_module
 from weir.protocol.client import PROTOCOL_VERSION
 from weir.protocol.configuration import Configure
+from weir.protocol.traffic import CaptureConfig, FrameSize, StreamConfig, Template, TrafficConfigure
 
 HELLO = {
     "version": "0.1",
@@ -172,6 +174,53 @@ def test_the_end_of_weir_dp_is_noticed_while_a_trial_runs(peer: Peer, client: Da
     with pytest.raises(DataPlaneGoneError):
         client.wait(30)
     assert time.monotonic() - began < 5
+
+
+def capturing(*paths: str) -> TrafficConfigure:
+    headers = Template(
+        src_mac="02:00:00:00:00:01", dst_mac="02:00:00:00:00:02", src_ip="198.18.0.1", dst_ip="198.19.0.1"
+    )
+    streams = tuple(
+        StreamConfig(
+            id=number,
+            port="tester.left",
+            frame=FrameSize(bytes=64),
+            template=headers,
+            capture=CaptureConfig(path=path),
+        )
+        for number, path in enumerate(paths)
+    )
+    return TrafficConfigure(streams=streams)
+
+
+def test_captures_may_take_longer_to_be_read_than_a_command_takes(
+    peer: Peer, client: DataPlaneClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(request: dict[str, Any]) -> list[bytes]:
+        time.sleep(0.4)  # twice as long as this client waits for commands
+        return [ok(request, {"captures": {}})]
+
+    peer.answer = read
+    assert client.configure_traffic(capturing("office.pcap")).captures == {}
+    monkeypatch.setattr(client_module, "CONFIGURE_TIMEOUT_S", 0.0)
+    peer.answer = lambda _request: []
+    with pytest.raises(DataPlaneTimeoutError, match=r"has not read /labs/a\.pcap, /labs/b\.pcap in 0\.2 s"):
+        client.configure_traffic(capturing("/labs/a.pcap", "/labs/b.pcap"))
+
+
+def facts(frames: int) -> dict[str, Any]:
+    return {"frames": frames, "mean_frame_bytes": 100, "frame_bytes_most": 200, "recorded_pps": 10,
+            "lead_ns": 0, "span_ns": 1e9}  # fmt: skip
+
+
+def test_a_capture_that_changes_between_two_readings_is_refused(peer: Peer, client: DataPlaneClient) -> None:
+    frames = iter((9, 9, 7))
+    peer.answer = lambda request: [ok(request, {"captures": {"0": facts(next(frames))}})]
+    config = capturing("/labs/a.pcap")
+    for _ in range(2):
+        assert client.configure_traffic(config).captures["0"].frames == 9
+    with pytest.raises(DataPlaneError, match=r"a\.pcap has changed .*: 7 frames are sent of it, 9 before"):
+        client.configure_traffic(config)
 
 
 def test_a_late_answer_is_not_taken_for_the_next_one(peer: Peer, client: DataPlaneClient) -> None:

@@ -42,6 +42,7 @@ class _Replayed(OneCase):
     def __init__(self, asked: Asked, measure: Measure, traffic: Traffic, chain: OnChain) -> None:
         self.record = described(asked, traffic)
         own_pps = self.record.own_pps
+        # Each file keeps its rate while it lasts: of the common one that may be more than the whole.
         shares = {stream: facts.recorded_pps / own_pps for stream, facts in traffic.captured.items()}
         traffic = replace(
             traffic,
@@ -73,7 +74,7 @@ class _Replayed(OneCase):
             if trial.valid:
                 good.append(trial)
                 told(self.record, good)
-            elif number == 1 and trial.silent:
+            elif number == 1 and trial.offered and not trial.delivered:
                 self.problem = "Nothing of the capture comes through. " + " ".join(trial.invalid_because)
                 return
         if not good:
@@ -99,11 +100,15 @@ def once(config: TrafficConfigure) -> TrafficConfigure:
 
 
 def described(asked: Asked, traffic: Traffic) -> Replay:
-    """What is asked of these files. The rate of several is the sum of theirs."""
+    """What is asked of these files. The rate of several is that of all their frames in the time of all: one
+    may last much longer than another, so theirs do not add up."""
     known: Mapping[int, CaptureFacts] = traffic.captured
-    own_pps = sum(facts.recorded_pps for facts in known.values())
-    bytes_per_s = sum(facts.recorded_pps * facts.mean_frame_bytes for facts in known.values())
-    factor = asked.factor_of(own_pps, bytes_per_s / own_pps)
+    frames = sum(facts.frames for facts in known.values())
+    first_ns = min(facts.lead_ns for facts in known.values())
+    last_ns = max(facts.lead_ns + facts.span_ns for facts in known.values())
+    own_pps = (frames - 1) * NS_PER_S / (last_ns - first_ns)
+    mean_bytes = sum(facts.frames * facts.mean_frame_bytes for facts in known.values()) / frames
+    factor = asked.factor_of(own_pps, mean_bytes)
     seconds = {stream: (facts.lead_ns + facts.span_ns) / NS_PER_S for stream, facts in known.items()}
     return Replay(
         asked=asked.text,
@@ -121,7 +126,7 @@ def described(asked: Asked, traffic: Traffic) -> Replay:
         own_seconds=max(seconds.values()),
         factor=factor,
         load_pps=factor * own_pps,
-        l2_bps=factor * bytes_per_s * BITS_PER_BYTE,
+        l2_bps=factor * own_pps * mean_bytes * BITS_PER_BYTE,
         seconds=max(seconds.values()) / factor,
     )
 

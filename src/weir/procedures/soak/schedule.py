@@ -34,8 +34,7 @@ def complaint(steps: Sequence[Step], duration_s: float, interval_s: float) -> st
     shortest_s = min((step.duration_s for step in steps), default=interval_s)
     if shortest_s < interval_s:
         return f"a step of {shortest_s:g} s is shorter than an interval of {interval_s:g} s: it is not seen"
-    whole_s = sum(step.duration_s for step in steps)
-    changes = duration_s / whole_s * len(steps) if steps else 0
+    changes = sum(1 for _ in turns(steps, 0, duration_s))
     if changes > RATE_CHANGES_MAX:
         return f"{changes:,.0f} changes of the load in {duration_s:g} s; {RATE_CHANGES_MAX} are possible"
     return None

@@ -52,6 +52,12 @@ def test_a_schedule_that_would_not_be_seen_or_cannot_be_sent_is_refused() -> Non
     assert complaint(DAY, 3600, 10) is None
     assert complaint((), 1e6, 10) is None
     assert "shorter than an interval of 15 s" in str(complaint(DAY, 3600, 15))
+    short_first = [
+        ScheduleStep(load="pause", duration_s=60),
+        ScheduleStep(load="1Mpps", duration_s=540),
+    ]  # 254.4 in the mean
+    assert "256 changes of the load in 76320 s" in str(complaint(short_first, 76_320, 10))
+    assert complaint(short_first, 76_260, 10) is None
     assert "300 changes of the load in 6000 s; 255 are possible" in str(complaint(DAY, 6000, 1))
 
 
