@@ -288,7 +288,7 @@ def test_no_modules_import_each_other_in_a_circle(graph: dict[str, set[str]]) ->
     assert circle_in(graph) is None
 
 
-RUN_REACHES_LINES = 24_707
+RUN_REACHES_LINES = 24_888
 """Of code, in modules, the sections and formats of a run among them. The fewer the better: lower it when you
 can. Lines, since a count of modules would hold back who divides a large one; without comments and docstrings,
 which nobody is to spare."""
