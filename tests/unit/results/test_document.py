@@ -61,6 +61,7 @@ def test_an_older_result_is_read_with_all_that_was_in_it() -> None:
                 for stream in trial["streams"]:
                     assert (stream.pop("counted_offered"), stream.pop("counted_lost")) == (None, None)
                     assert (stream.pop("too_late"), stream.pop("from_earlier")) == (0, 0)
+                    assert stream.pop("offered_bytes") == 0
             for found in case["throughput"]:
                 assert (found.pop("searches"), found.pop("unmeasured")) == (0, False)  # not known then
                 assert found.pop("lab_bound") is False
