@@ -152,7 +152,11 @@ def test_errors_quote_what_came(client: DataPlaneClient, name: str) -> None:
     left = mac["f1.left"]
     dying = IP(src="10.0.1.2", dst="198.51.100.1", ttl=1, id=7) / UDP(sport=5000, dport=53) / b"question"
     dying6 = IPv6(src="2001:db8:1::2", dst="2001:db8:ffff::1", hlim=1) / UDP(sport=5000, dport=53) / b"?"
-    no_port6 = IPv6(src="2001:db8:1::2", dst="2001:db8:1::1", hlim=9) / UDP(sport=5000, dport=53) / b"?"
+    no_port = IP(src="10.0.1.2", dst="10.0.2.1", ttl=9, id=8) / UDP(sport=5000, dport=53) / b"?"
+    near6, far6 = (
+        IPv6(src="2001:db8:1::2", dst=own, hlim=9) / UDP(sport=5000, dport=53) / b"?"
+        for own in ("2001:db8:1::1", "2001:db8:2::1")
+    )
     with running(client, config):
         (error,) = sent(client, LEFT, Ether(src=HOST, dst=left) / dying)[LEFT]
         head = IP(src="10.0.1.1", dst="10.0.1.2", id=0, flags="DF", ttl=64, tos=0xC0)
@@ -161,9 +165,13 @@ def test_errors_quote_what_came(client: DataPlaneClient, name: str) -> None:
         head6 = IPv6(src="2001:db8:1::1", dst="2001:db8:1::2", hlim=64, tc=0xC0)
         (error,) = sent(client, LEFT, Ether(src=HOST, dst=left) / dying6)[LEFT]
         same(error, Ether(src=left, dst=HOST) / head6 / ICMPv6TimeExceeded() / bytes(dying6))
-        (error,) = sent(client, LEFT, Ether(src=HOST, dst=left) / no_port6)[LEFT]
-        same(error, Ether(src=left, dst=HOST) / head6 / ICMPv6DestUnreach(code=4) / bytes(no_port6))
-        assert balanced(client.ledger()) == 3
+        (error,) = sent(client, LEFT, Ether(src=HOST, dst=left) / no_port)[LEFT]
+        same(error, Ether(src=left, dst=HOST) / head / ICMP(type=3, code=3) / bytes(no_port))
+        for no_port6 in (near6, far6):
+            head6.src = no_port6.dst
+            (error,) = sent(client, LEFT, Ether(src=HOST, dst=left) / no_port6)[LEFT]
+            same(error, Ether(src=left, dst=HOST) / head6 / ICMPv6DestUnreach(code=4) / bytes(no_port6))
+        assert balanced(client.ledger()) == 5
 
 
 ROUTER: dict[str, Any] = {

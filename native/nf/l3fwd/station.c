@@ -118,6 +118,20 @@ address_at(const struct rte_mbuf *packet, const struct weir_headers *headers, bo
 	return weir_ip_address(ip + (source ? 12 : 16), false);
 }
 
+/* Which of its addresses an error comes from: the link's by which the packet came (RFC 1812,
+ * 4.3.2.4); of IPv6 the one that the packet went to, if it did (RFC 4443, 2.2 a). NULL: none. */
+static const struct weir_ip_address *
+error_source(const struct l3fwd_station *station, enum weir_direction link,
+	     const struct weir_ip_address *sender, const struct weir_ip_address *destination)
+{
+	const struct weir_ip_address *own;
+
+	if (destination->ipv6 && l3fwd_station_owns(station, link, destination))
+		return destination;
+	own = l3fwd_link_speaks(&station->links[link], sender);
+	return own != NULL ? own : l3fwd_link_speaks(&station->links[1 - link], sender);
+}
+
 void
 l3fwd_station_complain(struct l3fwd_station *station, enum weir_direction direction,
 		       struct rte_mbuf *packet, const struct weir_headers *headers,
@@ -126,12 +140,11 @@ l3fwd_station_complain(struct l3fwd_station *station, enum weir_direction direct
 	const enum weir_direction back = direction == WEIR_OUTBOUND ? WEIR_INBOUND : WEIR_OUTBOUND;
 	const struct l3fwd_link *link = &station->links[back];
 	const struct weir_ip_address sender = address_at(packet, headers, true);
-	const struct weir_ip_address *own = l3fwd_link_speaks(link, &sender);
+	const struct weir_ip_address destination = address_at(packet, headers, false);
+	const struct weir_ip_address *own = error_source(station, back, &sender, &destination);
 	uint8_t *frame = rte_pktmbuf_mtod(packet, uint8_t *);
 	struct rte_ether_addr to;
 
-	if (own == NULL)
-		own = l3fwd_link_speaks(&station->links[direction], &sender);
 	memcpy(&to, frame + RTE_ETHER_ADDR_LEN, sizeof(to));
 	if (own == NULL || !l3fwd_is_station(&to) || !weir_icmp_packet_is_plain(packet) ||
 	    !weir_icmp_error_may_be_sent(packet, headers)) {
@@ -167,15 +180,6 @@ l3fwd_station_echo(struct l3fwd_station *station, enum weir_direction link, stru
 	memcpy(frame, &to, sizeof(to));
 	memcpy(frame + RTE_ETHER_ADDR_LEN, &station->links[link].mac, sizeof(to));
 	l3fwd_station_send(station, link, packet, WEIR_RELEASED_OUT);
-}
-
-static bool
-owns(const struct l3fwd_station *station, enum weir_direction link,
-     const struct weir_ip_address *address)
-{
-	return l3fwd_link_owns(&station->links[link], address) ||
-	       (l3fwd_link_of(station, address) != NULL &&
-		l3fwd_link_owns(l3fwd_link_of(station, address), address));
 }
 
 /* A solicitation or an advertisement, which came by that link. The packet is freed or sent. */
@@ -237,14 +241,15 @@ listen_to(struct l3fwd_station *station, const struct weir_batch *batch, uint16_
 		    headers->tuple.protocol != IPPROTO_ICMPV6)
 			return false;
 		to = address_at(packet, headers, false);
-		if (owns(station, side, &to) && (headers->flags & WEIR_HEADER_GROUP) == 0 &&
+		if (l3fwd_station_owns(station, side, &to) &&
+		    (headers->flags & WEIR_HEADER_GROUP) == 0 &&
 		    weir_icmp_is_echo_request(packet, headers)) {
 			l3fwd_station_echo(station, side, packet, headers);
 			return true;
 		}
 		/* A neighbour asks one that it knows directly (RFC 4861, 7.3.3). */
 		if (headers->network == WEIR_NETWORK_IPV4 ||
-		    (to.bytes[0] != 0xff && !owns(station, side, &to) &&
+		    (to.bytes[0] != 0xff && !l3fwd_station_owns(station, side, &to) &&
 		     !l3fwd_networks_have(&station->links[side].proxied, &to)))
 			return false;
 	}

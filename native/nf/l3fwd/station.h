@@ -94,6 +94,9 @@ const struct l3fwd_link *l3fwd_link_of(const struct l3fwd_station *station,
 bool l3fwd_networks_have(const struct l3fwd_networks *networks,
 			 const struct weir_ip_address *address);
 bool l3fwd_link_owns(const struct l3fwd_link *link, const struct weir_ip_address *address);
+/* Whether it is the router's: on either link, or a link-local one on that link. */
+bool l3fwd_station_owns(const struct l3fwd_station *station, enum weir_direction link,
+			const struct weir_ip_address *address);
 /* The link's own address to speak with to another one, or of that family at all; NULL: none. */
 const struct weir_ip_address *l3fwd_link_speaks(const struct l3fwd_link *link,
 						const struct weir_ip_address *to);
