@@ -203,7 +203,8 @@ weir_icmp_is_echo_request(const struct rte_mbuf *packet, const struct weir_heade
 	uint32_t bytes = headers->l3_offset + headers->l3_bytes - headers->l4_offset;
 
 	if (headers->l4_offset == 0 || bytes < sizeof(struct error_head) ||
-	    (headers->flags & (WEIR_HEADER_FRAGMENT | WEIR_HEADER_BAD_CHECKSUM)) != 0)
+	    (headers->flags & (WEIR_HEADER_FRAGMENT | WEIR_HEADER_BAD_CHECKSUM)) != 0 ||
+	    !is_between_stations(frame, headers))
 		return false;
 	if (headers->network == WEIR_NETWORK_IPV4)
 		return headers->tuple.protocol == IPPROTO_ICMP &&

@@ -46,7 +46,8 @@ bool weir_icmp_error_make(struct rte_mbuf *packet, const struct weir_headers *he
 			  enum weir_icmp_cause cause, uint32_t mtu_bytes,
 			  const struct weir_ip_address *source);
 
-/* Whether it is a whole echo request with a right checksum, not a fragment. */
+/* Whether it is a whole echo request with a right checksum, not a fragment, from one station to
+ * another: no address of a group, or that belongs on no wire. */
 bool weir_icmp_is_echo_request(const struct rte_mbuf *packet, const struct weir_headers *headers);
 /* Makes such a request its reply (RFC 792; RFC 4443, 4.2); its Ethernet header stays as it is. */
 void weir_icmp_echo_reply(struct rte_mbuf *packet, const struct weir_headers *headers);

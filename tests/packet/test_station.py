@@ -212,6 +212,10 @@ def test_the_tenants_router_answers_for_its_addresses_and_translates_its_errors(
         (error,) = sent(client, LEFT, Ether(src=HOST, dst=left) / out)[LEFT]
         assert (error[IP].dst, error[ICMP].type, error.dst) == ("10.1.0.5", 11, HOST)
         assert (error[IPerror].src, error[IPerror].dst) == ("10.1.0.5", "198.51.100.1")
+        # All of a network are told nothing, whether what came from there was translated or not.
+        for beyond in ("198.51.100.1", "10.2.0.5"):
+            everyone = IP(src="10.1.0.255", dst=beyond, ttl=1) / UDP(sport=5001, dport=53)
+            assert sent(client, LEFT, Ether(src=HOST, dst=left) / everyone) == {LEFT: [], RIGHT: []}
         # The outside hears of its packet as it sent it, and of no tenant's address.
         back = IP(src="198.51.100.1", dst="203.0.113.4", ttl=1) / UDP(sport=53, dport=port) / b"answer"
         (error,) = sent(client, RIGHT, Ether(src=GATEWAY, dst=right) / back)[RIGHT]
@@ -224,4 +228,19 @@ def test_the_tenants_router_answers_for_its_addresses_and_translates_its_errors(
         across.ttl = 9
         (crossed,) = sent(client, LEFT, Ether(src=HOST, dst=left) / across)[LEFT]
         assert (crossed.src, crossed.dst, crossed[IP].ttl) == (left, HOST, 8)
+        balanced(client.ledger())
+
+
+def test_a_tenant_hears_of_its_packet_where_the_routers_own_address_is_what_tenants_share(
+    client: DataPlaneClient,
+) -> None:
+    config, mac = areas_of([], {"router": {**ROUTER, "external": "203.0.113.2/32"}})
+    left = mac["f1.left"]
+    asked = Ether(src=HOST, dst="ff:ff:ff:ff:ff:ff") / ARP(hwsrc=HOST, psrc="10.1.0.5", pdst="10.1.0.1")
+    out = IP(src="10.1.0.5", dst="198.51.100.1", ttl=1) / UDP(sport=5000, dport=53) / b"question"
+    with running(client, config):
+        sent(client, LEFT, asked)
+        (error,) = sent(client, LEFT, Ether(src=HOST, dst=left) / out)[LEFT]
+        assert (error[IP].dst, error[ICMP].type, error.dst) == ("10.1.0.5", 11, HOST)
+        assert (error[IPerror].src, error[IPerror].dst) == ("10.1.0.5", "198.51.100.1")
         balanced(client.ledger())

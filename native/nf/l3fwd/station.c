@@ -90,6 +90,16 @@ l3fwd_refused(void *state, const struct weir_neighbour_held *held, enum weir_nei
 							 : L3FWD_DISPLACED});
 }
 
+/* Whether the sender is the router itself, or all of a network of its own: who is told nothing
+ * (RFC 1812, 4.3.2.7). */
+static bool
+leads_nowhere(const struct l3fwd *l3fwd, const struct weir_ip_address *sender)
+{
+	uint16_t number;
+
+	return l3fwd_next_hop_to(l3fwd, sender, &number)->kind == L3FWD_HOP_OWN;
+}
+
 /* Where an error goes on: where functions translate before this one on both ways, through them,
  * unless the packet was one that they do not translate, from one inner network to another. */
 static enum weir_released
@@ -142,11 +152,14 @@ l3fwd_station_complain(struct l3fwd_station *station, enum weir_direction direct
 	const struct weir_ip_address sender = address_at(packet, headers, true);
 	const struct weir_ip_address destination = address_at(packet, headers, false);
 	const struct weir_ip_address *own = error_source(station, back, &sender, &destination);
+	const enum weir_released way = way_of_error(station->l3fwd, direction, &sender);
 	uint8_t *frame = rte_pktmbuf_mtod(packet, uint8_t *);
 	struct rte_ether_addr to;
 
 	memcpy(&to, frame + RTE_ETHER_ADDR_LEN, sizeof(to));
-	if (own == NULL || !l3fwd_is_station(&to) || !weir_icmp_packet_is_plain(packet) ||
+	/* Whose address was translated is known on the way back only, on which this drops it. */
+	if ((way == WEIR_RELEASED_BEHIND && leads_nowhere(station->l3fwd, &sender)) ||
+	    own == NULL || !l3fwd_is_station(&to) || !weir_icmp_packet_is_plain(packet) ||
 	    !weir_icmp_error_may_be_sent(packet, headers)) {
 		rte_pktmbuf_free(packet);
 		return;
@@ -161,18 +174,20 @@ l3fwd_station_complain(struct l3fwd_station *station, enum weir_direction direct
 	memcpy(frame, &to, sizeof(to));
 	memcpy(frame + RTE_ETHER_ADDR_LEN, &link->mac, sizeof(link->mac));
 	weir_count(&station->errors_sent, 1);
-	l3fwd_station_send(station, back, packet, way_of_error(station->l3fwd, direction, &sender));
+	l3fwd_station_send(station, back, packet, way);
 }
 
 void
 l3fwd_station_echo(struct l3fwd_station *station, enum weir_direction link, struct rte_mbuf *packet,
 		   const struct weir_headers *headers)
 {
+	const struct weir_ip_address sender = address_at(packet, headers, true);
 	uint8_t *frame = rte_pktmbuf_mtod(packet, uint8_t *);
 	struct rte_ether_addr to;
 
 	memcpy(&to, frame + RTE_ETHER_ADDR_LEN, sizeof(to));
-	if (!l3fwd_is_station(&to) || !weir_icmp_packet_is_plain(packet)) {
+	if (leads_nowhere(station->l3fwd, &sender) || !l3fwd_is_station(&to) ||
+	    !weir_icmp_packet_is_plain(packet)) {
 		rte_pktmbuf_free(packet);
 		return;
 	}
