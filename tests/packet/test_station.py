@@ -174,6 +174,28 @@ def test_errors_quote_what_came(client: DataPlaneClient, name: str) -> None:
         assert balanced(client.ledger()) == 5
 
 
+@pytest.mark.parametrize("name", WAYS)
+def test_what_stands_behind_a_packet_makes_no_frame_longer_than_the_mtu(
+    client: DataPlaneClient, name: str
+) -> None:
+    config, mac = areas_of([{"nf": "l3fwd", "options": {**OPTIONS, "mtu_bytes": 1000}}], WAYS[name])
+    data = UDP(sport=5000, dport=53) / (b"x" * (1000 - 28))
+    packet = IP(src="10.0.1.2", dst="198.51.100.1", id=7, ttl=9) / data
+    with running(client, config):
+        told = Ether(src=GATEWAY, dst=mac["f1.right"]) / ARP(
+            op="is-at", hwsrc=GATEWAY, psrc="10.0.2.2", hwdst=mac["f1.right"], pdst="10.0.2.1"
+        )
+        sent(client, LEFT, Ether(src=HOST, dst=mac["f1.left"]) / packet)  # waits
+        (waited,) = sent(client, RIGHT, told)[RIGHT]
+        trailed = bytes(Ether(src=HOST, dst=mac["f1.left"]) / packet) + b"T" * 40
+        packet.ttl = 8
+        for _ in range(3):
+            (forwarded,) = sent(client, LEFT, Ether(trailed))[RIGHT]
+            same(forwarded, Ether(src=mac["f1.right"], dst=GATEWAY) / packet)
+            assert bytes(forwarded) == bytes(waited)
+        balanced(client.ledger())
+
+
 ROUTER: dict[str, Any] = {
     "tenants": [
         {"prefix": "10.1.0.0/24", "address": "10.1.0.1"},

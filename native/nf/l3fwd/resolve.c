@@ -80,6 +80,19 @@ l3fwd_station_resolve(const struct l3fwd *l3fwd, const struct weir_batch *batch,
 	action->invalidation = &neighbour->invalidation;
 }
 
+/* What stands behind the packet in its frame is no part of it, but for the padding of a short one:
+ * it stays here where the frame would be longer than the link takes. */
+static void
+fit(struct rte_mbuf *packet, const struct weir_headers *headers, uint64_t mtu_bytes)
+{
+	const uint32_t frame_bytes = RTE_MAX(headers->l3_offset + headers->l3_bytes,
+					     RTE_ETHER_MIN_LEN - RTE_ETHER_CRC_LEN);
+
+	if (unlikely(packet->pkt_len > headers->l3_offset + mtu_bytes &&
+		     packet->pkt_len > frame_bytes && packet->nb_segs == 1))
+		rte_pktmbuf_trim(packet, (uint16_t)(packet->pkt_len - frame_bytes));
+}
+
 void
 l3fwd_station_review(const struct l3fwd *l3fwd, const struct weir_batch *batch,
 		     struct weir_action *actions)
@@ -102,6 +115,8 @@ l3fwd_station_review(const struct l3fwd *l3fwd, const struct weir_batch *batch,
 		action->once = true; /* packets of one flow are not of one length */
 		if (batch->headers[i].l3_bytes > link->mtu_bytes)
 			take(action, L3FWD_DROP_TOO_BIG);
+		else
+			fit(batch->packet[i], &batch->headers[i], link->mtu_bytes);
 	}
 }
 
