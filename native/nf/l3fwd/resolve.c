@@ -6,6 +6,8 @@
 
 #include <rte_ip.h>
 
+#include "packet/ipv6_extensions.h"
+
 #define DONT_FRAGMENT 0x4000
 
 /* As it is now: what functions before this one rewrote is in `headers` already. */
@@ -120,6 +122,35 @@ l3fwd_station_review(const struct l3fwd *l3fwd, const struct weir_batch *batch,
 	}
 }
 
+/* Whether an IPv6 packet to the router itself has an extension header that ends its way here; its
+ * sender is told where that is due. */
+static bool
+refuse_extensions(struct l3fwd_station *station, const struct weir_batch *batch, uint16_t index)
+{
+	static const enum weir_icmp_cause causes[] = {
+		[WEIR_IPV6_EXTENSIONS_ROUTE_UNKNOWN] = WEIR_ICMP_ROUTE_UNKNOWN,
+		[WEIR_IPV6_EXTENSIONS_OPTION_UNKNOWN] = WEIR_ICMP_OPTION_UNKNOWN,
+	};
+	const struct weir_headers *headers = &batch->headers[index];
+	struct rte_mbuf *packet = batch->packet[index];
+	enum weir_ipv6_extensions found;
+	uint32_t pointer;
+
+	if (headers->network != WEIR_NETWORK_IPV6)
+		return false;
+	found = weir_ipv6_extensions_read(
+		rte_pktmbuf_mtod_offset(packet, const void *, headers->l3_offset), headers,
+		&pointer);
+	if (found == WEIR_IPV6_EXTENSIONS_KNOWN)
+		return false;
+	if (found == WEIR_IPV6_EXTENSIONS_DISCARD)
+		rte_pktmbuf_free(packet);
+	else
+		l3fwd_station_complain(station, batch->direction, packet, headers, causes[found],
+				       pointer, batch->now_tsc);
+	return true;
+}
+
 /* A packet to the router itself that no part of it wants: who sent it by UDP may be told. */
 static void
 receive(struct l3fwd_station *station, const struct weir_batch *batch, uint16_t index)
@@ -131,6 +162,8 @@ receive(struct l3fwd_station *station, const struct weir_batch *batch, uint16_t 
 
 	if (link == NULL || !l3fwd_link_owns(link, &to)) /* a broadcast of that network */
 		rte_pktmbuf_free(packet);
+	else if (refuse_extensions(station, batch, index))
+		return;
 	else if (weir_icmp_is_echo_request(packet, headers))
 		l3fwd_station_echo(station,
 				   batch->direction == WEIR_OUTBOUND ? WEIR_INBOUND : WEIR_OUTBOUND,
