@@ -9,6 +9,7 @@
 
 #include "port/port.h"
 #include "traffic/capture.h"
+#include "traffic/pcap_fcs.h"
 
 #define FRAME_BYTES_MIN 14 /* an Ethernet header */
 
@@ -74,7 +75,8 @@ weir_frames_from_stream(const struct weir_stream_config *config, uint32_t count,
 static int
 read_all(pcap_t *file, const char *path, struct weir_frames *frames, struct weir_error *error)
 {
-	struct pcap_pkthdr *header;
+	const uint32_t fcs_bytes = weir_pcap_fcs_bytes(file);
+	struct pcap_pkthdr *found;
 	const u_char *data;
 	unsigned int room_bytes = weir_ports_room_bytes();
 	char expected[64];
@@ -84,12 +86,14 @@ read_all(pcap_t *file, const char *path, struct weir_frames *frames, struct weir
 		return weir_fail(error, "bad_argument", "traffic.pcap", "frames of Ethernet",
 				 "capture on an Ethernet interface", "%s holds frames of %s", path,
 				 pcap_datalink_val_to_description_or_dlt(pcap_datalink(file)));
-	while ((status = pcap_next_ex(file, &header, &data)) == 1) {
-		if (header->caplen != header->len || header->len > room_bytes ||
-		    header->len < FRAME_BYTES_MIN)
+	while ((status = pcap_next_ex(file, &found, &data)) == 1) {
+		const struct pcap_pkthdr header = weir_pcap_without_fcs(found, fcs_bytes);
+
+		if (header.caplen != header.len || header.len > room_bytes ||
+		    header.len < FRAME_BYTES_MIN)
 			frames->left_out++;
 		else if (frames->count == WEIR_CAPTURE_FRAMES_MAX ||
-			 frames->size + header->len > WEIR_CAPTURE_BYTES_MAX)
+			 frames->size + header.len > WEIR_CAPTURE_BYTES_MAX)
 			/* Memory for more may be promised and not there when it is written. */
 			return weir_fail(error, "bad_argument", "traffic.pcap",
 					 "4,194,304 frames and 512 MiB at most",
@@ -97,7 +101,7 @@ read_all(pcap_t *file, const char *path, struct weir_frames *frames, struct weir
 					 "%s is too long: from frame %u on there is no room", path,
 					 frames->count + frames->left_out + 1);
 		else
-			add(frames, data, header->len);
+			add(frames, data, header.len);
 	}
 	if (status == PCAP_ERROR)
 		return weir_fail(error, "bad_argument", "traffic.pcap", "a whole capture file",

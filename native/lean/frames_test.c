@@ -56,6 +56,34 @@ write_pcap(const char *path, int link, const unsigned int lengths[][2], unsigned
 }
 
 static void
+the_fcs_that_a_capture_says_its_frames_end_in_is_not_of_them(void **state)
+{
+	static const unsigned int lengths[][2] = {{64, 64}, {70, 68}, {18, 18},
+						  {17, 17}, {3, 3},   {100, 60}};
+	const uint32_t with_fcs = DLT_EN10MB | LT_FCS_DATALINK_EXT(2);
+	char path[] = "/tmp/weir-lean-test-XXXXXX";
+	struct weir_frames found;
+	struct weir_error error;
+	FILE *file;
+
+	(void)state;
+	close(mkstemp(path));
+	write_pcap(path, DLT_EN10MB, lengths, 6);
+	file = fopen(path, "r+b");
+	assert_int_equal(fseek(file, 20, SEEK_SET), 0);
+	assert_int_equal(fwrite(&with_fcs, sizeof(with_fcs), 1, file), 1);
+	fclose(file);
+	assert_int_equal(weir_frames_from_pcap(path, &found, &error), 0);
+	assert_int_equal(found.count, 3); /* of the second one, nothing but FCS is cut off */
+	assert_int_equal(found.left_out, 3);
+	assert_int_equal(found.offset[1], 60);
+	assert_int_equal(found.offset[2], 60 + 66);
+	assert_int_equal(found.offset[3], 60 + 66 + 14);
+	weir_frames_free(&found);
+	unlink(path);
+}
+
+static void
 a_capture_gives_its_whole_frames_and_tells_how_many_were_left_out(void **state)
 {
 	static const unsigned int lengths[][2] = {{60, 60}, {1500, 64}, {14, 14}, {3000, 3000}};
@@ -159,6 +187,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(frames_of_a_stream_are_the_same_each_time),
 		cmocka_unit_test(a_capture_gives_its_whole_frames_and_tells_how_many_were_left_out),
+		cmocka_unit_test(the_fcs_that_a_capture_says_its_frames_end_in_is_not_of_them),
 		cmocka_unit_test(a_capture_gives_frames_as_long_as_packet_buffers_have_room_for),
 		cmocka_unit_test(a_capture_of_something_else_is_refused),
 		cmocka_unit_test(a_capture_with_one_frame_too_many_is_refused_with_its_number),

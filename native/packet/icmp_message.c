@@ -7,6 +7,8 @@
 #include <rte_ether.h>
 #include <rte_icmp.h>
 
+#include "ipv6_extensions.h"
+
 #define IPV4_ERROR_BYTES_MAX 576
 #define IPV6_ERROR_BYTES_MAX 1280
 #define TTL 64
@@ -37,6 +39,8 @@ static const struct error_head ipv6_heads[] = {
 	[WEIR_ICMP_HOST_UNREACHABLE] = {.type = 1, .code = 3},
 	[WEIR_ICMP_PORT_UNREACHABLE] = {.type = 1, .code = 4},
 	[WEIR_ICMP_TOO_BIG] = {.type = 2, .code = 0},
+	[WEIR_ICMP_ROUTE_UNKNOWN] = {.type = 4, .code = 0},
+	[WEIR_ICMP_OPTION_UNKNOWN] = {.type = 4, .code = 2},
 };
 
 bool
@@ -45,20 +49,26 @@ weir_icmp_packet_is_plain(const struct rte_mbuf *packet)
 	return packet->nb_segs == 1 && RTE_MBUF_DIRECT(packet) && rte_mbuf_refcnt_read(packet) == 1;
 }
 
-/* Over the message and its pseudo header, complete with a checksum or not. */
+/* Over the message, behind so many bytes of extension headers, and its pseudo header (RFC 8200,
+ * 8.1), complete with a checksum or not. */
 static uint16_t
-icmpv6_sum(const struct rte_ipv6_hdr *ip)
+icmpv6_sum(const struct rte_ipv6_hdr *ip, uint16_t extension_bytes)
 {
-	uint32_t sum = rte_ipv6_phdr_cksum(ip, 0);
+	const uint16_t bytes = rte_be_to_cpu_16(ip->payload_len) - extension_bytes;
+	struct rte_ipv6_hdr bare = *ip;
+	uint32_t sum;
 
-	sum += rte_raw_cksum(ip + 1, rte_be_to_cpu_16(ip->payload_len));
+	bare.proto = IPPROTO_ICMPV6;
+	bare.payload_len = rte_cpu_to_be_16(bytes);
+	sum = rte_ipv6_phdr_cksum(&bare, 0);
+	sum += rte_raw_cksum((const uint8_t *)(ip + 1) + extension_bytes, bytes);
 	return (uint16_t)((sum & 0xffff) + (sum >> 16));
 }
 
 bool
 weir_icmpv6_checksum_right(const struct rte_ipv6_hdr *ip)
 {
-	return icmpv6_sum(ip) == 0xffff;
+	return icmpv6_sum(ip, 0) == 0xffff;
 }
 
 void
@@ -67,7 +77,7 @@ weir_icmpv6_checksum_set(struct rte_ipv6_hdr *ip)
 	struct error_head *head = (struct error_head *)(ip + 1);
 
 	head->checksum = 0;
-	head->checksum = (uint16_t)~icmpv6_sum(ip);
+	head->checksum = (uint16_t)~icmpv6_sum(ip, 0);
 }
 
 /* Not an error, and its type is there. */
@@ -167,7 +177,7 @@ put_ipv6(uint8_t *at, const uint8_t *about, uint16_t quoted, const struct weir_i
 
 bool
 weir_icmp_error_make(struct rte_mbuf *packet, const struct weir_headers *headers,
-		     enum weir_icmp_cause cause, uint32_t mtu_bytes,
+		     enum weir_icmp_cause cause, uint32_t detail,
 		     const struct weir_ip_address *source)
 {
 	const bool ipv6 = headers->network == WEIR_NETWORK_IPV6;
@@ -184,7 +194,7 @@ weir_icmp_error_make(struct rte_mbuf *packet, const struct weir_headers *headers
 	frame = (uint8_t *)rte_pktmbuf_prepend(packet, (uint16_t)head_bytes);
 	memmove(frame, frame + head_bytes, headers->l3_offset);
 	at = frame + headers->l3_offset;
-	head.word = cause == WEIR_ICMP_TOO_BIG ? rte_cpu_to_be_32(mtu_bytes) : 0;
+	head.word = rte_cpu_to_be_32(detail);
 	memcpy(at + head_bytes - sizeof(head), &head, sizeof(head));
 	rte_pktmbuf_trim(packet,
 			 (uint16_t)(packet->data_len - (headers->l3_offset + head_bytes + quoted)));
@@ -195,6 +205,39 @@ weir_icmp_error_make(struct rte_mbuf *packet, const struct weir_headers *headers
 	return true;
 }
 
+static uint16_t
+extension_bytes(const struct weir_headers *headers)
+{
+	return headers->l4_offset - headers->l3_offset - sizeof(struct rte_ipv6_hdr);
+}
+
+static bool
+is_ipv6_echo_request(const uint8_t *frame, const struct weir_headers *headers)
+{
+	const struct rte_ipv6_hdr *ip = (const void *)(frame + headers->l3_offset);
+	const uint8_t *l4 = frame + headers->l4_offset;
+	uint32_t pointer;
+
+	return headers->network == WEIR_NETWORK_IPV6 && headers->tuple.protocol == IPPROTO_ICMPV6 &&
+	       l4[0] == WEIR_ICMPV6_ECHO_REQUEST && l4[1] == 0 &&
+	       weir_ipv6_extensions_read(ip, headers, &pointer) == WEIR_IPV6_EXTENSIONS_KNOWN &&
+	       icmpv6_sum(ip, extension_bytes(headers)) == 0xffff;
+}
+
+/* Takes the extension headers out from between the IPv6 header and the message. */
+static void
+take_extensions_out(struct rte_mbuf *packet, const struct weir_headers *headers)
+{
+	const uint16_t bytes = extension_bytes(headers);
+	uint8_t *frame = rte_pktmbuf_mtod(packet, uint8_t *);
+	struct rte_ipv6_hdr *ip = (void *)(frame + headers->l3_offset);
+
+	ip->proto = IPPROTO_ICMPV6;
+	ip->payload_len = rte_cpu_to_be_16(rte_be_to_cpu_16(ip->payload_len) - bytes);
+	memmove(frame + bytes, frame, headers->l3_offset + sizeof(*ip));
+	rte_pktmbuf_adj(packet, bytes);
+}
+
 bool
 weir_icmp_is_echo_request(const struct rte_mbuf *packet, const struct weir_headers *headers)
 {
@@ -203,29 +246,30 @@ weir_icmp_is_echo_request(const struct rte_mbuf *packet, const struct weir_heade
 	uint32_t bytes = headers->l3_offset + headers->l3_bytes - headers->l4_offset;
 
 	if (headers->l4_offset == 0 || bytes < sizeof(struct error_head) ||
-	    (headers->flags & (WEIR_HEADER_FRAGMENT | WEIR_HEADER_BAD_CHECKSUM)) != 0)
+	    (headers->flags & (WEIR_HEADER_FRAGMENT | WEIR_HEADER_BAD_CHECKSUM)) != 0 ||
+	    !is_between_stations(frame, headers))
 		return false;
 	if (headers->network == WEIR_NETWORK_IPV4)
 		return headers->tuple.protocol == IPPROTO_ICMP &&
 		       l4[0] == RTE_IP_ICMP_ECHO_REQUEST && l4[1] == 0 &&
 		       rte_raw_cksum(l4, bytes) == 0xffff;
-	return headers->network == WEIR_NETWORK_IPV6 && headers->tuple.protocol == IPPROTO_ICMPV6 &&
-	       headers->l4_offset == headers->l3_offset + sizeof(struct rte_ipv6_hdr) &&
-	       l4[0] == WEIR_ICMPV6_ECHO_REQUEST && l4[1] == 0 &&
-	       weir_icmpv6_checksum_right((const void *)(frame + headers->l3_offset));
+	return is_ipv6_echo_request(frame, headers);
 }
 
 void
 weir_icmp_echo_reply(struct rte_mbuf *packet, const struct weir_headers *headers)
 {
-	uint8_t *frame = rte_pktmbuf_mtod(packet, uint8_t *);
-	struct error_head *icmp = (struct error_head *)(frame + headers->l4_offset);
 	uint32_t bytes = headers->l3_offset + headers->l3_bytes - headers->l4_offset;
-	uint8_t other[16];
+	uint8_t other[16], *frame;
+	struct error_head *icmp;
 
 	if (headers->network == WEIR_NETWORK_IPV6) {
-		struct rte_ipv6_hdr *ip = (void *)(frame + headers->l3_offset);
+		struct rte_ipv6_hdr *ip;
 
+		take_extensions_out(packet, headers);
+		frame = rte_pktmbuf_mtod(packet, uint8_t *);
+		ip = (void *)(frame + headers->l3_offset);
+		icmp = (struct error_head *)(ip + 1);
 		memcpy(other, ip->src_addr, sizeof(other));
 		memcpy(ip->src_addr, ip->dst_addr, sizeof(other));
 		memcpy(ip->dst_addr, other, sizeof(other));
@@ -233,8 +277,11 @@ weir_icmp_echo_reply(struct rte_mbuf *packet, const struct weir_headers *headers
 		icmp->type = WEIR_ICMPV6_ECHO_REPLY;
 		weir_icmpv6_checksum_set(ip);
 	} else {
-		struct rte_ipv4_hdr *ip = (void *)(frame + headers->l3_offset);
+		struct rte_ipv4_hdr *ip;
 
+		frame = rte_pktmbuf_mtod(packet, uint8_t *);
+		ip = (void *)(frame + headers->l3_offset);
+		icmp = (struct error_head *)(frame + headers->l4_offset);
 		ip->src_addr = headers->tuple.dst_ip;
 		ip->dst_addr = headers->tuple.src_ip;
 		ip->time_to_live = TTL;

@@ -21,6 +21,9 @@ enum weir_icmp_cause {
 	WEIR_ICMP_HOST_UNREACHABLE,
 	WEIR_ICMP_PORT_UNREACHABLE,
 	WEIR_ICMP_TOO_BIG, /* fragmentation needed, with the MTU (RFC 1191); packet too big */
+	/* Of IPv6 alone, with the place in the packet; RFC 8200, 4.4 and 4.2. */
+	WEIR_ICMP_ROUTE_UNKNOWN,
+	WEIR_ICMP_OPTION_UNKNOWN,
 };
 
 /* One segment, in a buffer of nobody else's: what may be written anew. */
@@ -40,15 +43,19 @@ bool weir_icmp_error_may_be_sent(const struct rte_mbuf *packet, const struct wei
 /*
  * Makes the packet an error message from `source` to whom it was from, with as much of it as
  * RFC 1812, 4.3.2.3 (576 bytes in all) and RFC 4443, 2.4 c (1280) say. Its Ethernet header stays in
- * front. False, and nothing changed: the buffer has no room. `mtu_bytes`: with TOO_BIG.
+ * front. False, and nothing changed: the buffer has no room. `detail`: the MTU in bytes, or the
+ * place, as the cause says.
  */
 bool weir_icmp_error_make(struct rte_mbuf *packet, const struct weir_headers *headers,
-			  enum weir_icmp_cause cause, uint32_t mtu_bytes,
+			  enum weir_icmp_cause cause, uint32_t detail,
 			  const struct weir_ip_address *source);
 
-/* Whether it is a whole echo request with a right checksum, not a fragment. */
+/* Whether it is a whole echo request with a right checksum, not a fragment, from one station to
+ * another: no address of a group, or that belongs on no wire; behind no extension header that must
+ * be known and is not. */
 bool weir_icmp_is_echo_request(const struct rte_mbuf *packet, const struct weir_headers *headers);
-/* Makes such a request its reply (RFC 792; RFC 4443, 4.2); its Ethernet header stays as it is. */
+/* Makes such a request its reply (RFC 792; RFC 4443, 4.2), without IPv6 extension headers; its
+ * Ethernet header stays as it is. */
 void weir_icmp_echo_reply(struct rte_mbuf *packet, const struct weir_headers *headers);
 
 #endif

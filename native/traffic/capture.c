@@ -9,6 +9,7 @@
 #include <pcap/pcap.h>
 
 #include "parser.h"
+#include "pcap_fcs.h"
 
 #define WHERE "capture.path"
 #define WHERE_FILTER "capture.filter"
@@ -105,31 +106,33 @@ read_frames(pcap_t *file, const char *path, const struct weir_capture_wanted *wa
 	    const struct bpf_program *filter, struct weir_capture *capture,
 	    struct weir_error *error)
 {
-	struct pcap_pkthdr *header;
+	const uint32_t fcs_bytes = weir_pcap_fcs_bytes(file);
+	struct pcap_pkthdr *found;
 	const u_char *data;
 	int64_t latest_ns = 0, first_ns = 0, begin_ns = 0;
 	int status;
 
-	while ((status = pcap_next_ex(file, &header, &data)) == 1) {
+	while ((status = pcap_next_ex(file, &found, &data)) == 1) {
+		const struct pcap_pkthdr header = weir_pcap_without_fcs(found, fcs_bytes);
 		uint64_t at = capture->count > 0 ? capture->offset[capture->count] : 0;
-		int64_t now_ns = ns_of(header);
+		int64_t now_ns = ns_of(&header);
 
 		if (capture->frames_read++ == 0)
 			begin_ns = now_ns;
-		if (pcap_offline_filter(filter, header, data) == 0)
+		if (pcap_offline_filter(filter, &header, data) == 0)
 			continue;
-		if (check_frame(header, capture, wanted, path, error) < 0)
+		if (check_frame(&header, capture, wanted, path, error) < 0)
 			return -1;
-		if (!grow(capture, header->len))
+		if (!grow(capture, header.len))
 			return no_memory(path, error);
 		if (capture->count == 0)
 			first_ns = latest_ns = now_ns;
-		memcpy(capture->bytes + at, data, header->len);
+		memcpy(capture->bytes + at, data, header.len);
 		capture->gap_ns[capture->count] =
 			now_ns > latest_ns ? (double)(now_ns - latest_ns) : 0;
 		latest_ns = now_ns > latest_ns ? now_ns : latest_ns;
 		capture->offset[capture->count++] = at;
-		capture->offset[capture->count] = at + header->len;
+		capture->offset[capture->count] = at + header.len;
 	}
 	if (status == PCAP_ERROR)
 		return weir_fail(error, "bad_argument", WHERE, "a whole capture file", NULL,

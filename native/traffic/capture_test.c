@@ -58,6 +58,29 @@ frames_and_gaps_are_those_of_the_file(void **state)
 	weir_capture_free(&capture);
 }
 
+/* The link type says so: draft-ietf-opsawg-pcap, its FCS bits in units of two bytes. */
+static void
+the_fcs_that_a_file_says_its_frames_end_in_is_not_of_them(void **state)
+{
+	const uint32_t with_fcs = DLT_EN10MB | LT_FCS_DATALINK_EXT(2);
+	struct weir_capture capture;
+	struct weir_error error;
+	FILE *file = fopen(capture_path, "r+b");
+
+	(void)state;
+	assert_int_equal(fseek(file, 20, SEEK_SET), 0);
+	assert_int_equal(fwrite(&with_fcs, sizeof(with_fcs), 1, file), 1);
+	fclose(file);
+	assert_int_equal(weir_capture_open(capture_path, &as_is, &capture, &error), 0);
+	assert_int_equal(capture.count, FRAMES);
+	for (unsigned int i = 0; i < FRAMES; i++) {
+		assert_int_equal(capture.offset[i + 1] - capture.offset[i], capture_lengths[i] - 4);
+		assert_memory_equal(capture.bytes + capture.offset[i], capture_frames[i],
+				    capture_lengths[i] - 4);
+	}
+	weir_capture_free(&capture);
+}
+
 static void
 files_that_cannot_be_sent_are_refused_with_the_frame(void **state)
 {
@@ -165,6 +188,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		READ(frames_and_gaps_are_those_of_the_file),
+		READ(the_fcs_that_a_file_says_its_frames_end_in_is_not_of_them),
 		READ(files_that_cannot_be_sent_are_refused_with_the_frame),
 		READ(stamped_frames_have_right_checksums_and_the_rest_of_their_payload),
 		READ(a_frame_without_room_for_a_stamp_is_refused_where_stamps_are_wanted),

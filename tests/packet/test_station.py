@@ -152,7 +152,11 @@ def test_errors_quote_what_came(client: DataPlaneClient, name: str) -> None:
     left = mac["f1.left"]
     dying = IP(src="10.0.1.2", dst="198.51.100.1", ttl=1, id=7) / UDP(sport=5000, dport=53) / b"question"
     dying6 = IPv6(src="2001:db8:1::2", dst="2001:db8:ffff::1", hlim=1) / UDP(sport=5000, dport=53) / b"?"
-    no_port6 = IPv6(src="2001:db8:1::2", dst="2001:db8:1::1", hlim=9) / UDP(sport=5000, dport=53) / b"?"
+    no_port = IP(src="10.0.1.2", dst="10.0.2.1", ttl=9, id=8) / UDP(sport=5000, dport=53) / b"?"
+    near6, far6 = (
+        IPv6(src="2001:db8:1::2", dst=own, hlim=9) / UDP(sport=5000, dport=53) / b"?"
+        for own in ("2001:db8:1::1", "2001:db8:2::1")
+    )
     with running(client, config):
         (error,) = sent(client, LEFT, Ether(src=HOST, dst=left) / dying)[LEFT]
         head = IP(src="10.0.1.1", dst="10.0.1.2", id=0, flags="DF", ttl=64, tos=0xC0)
@@ -161,9 +165,35 @@ def test_errors_quote_what_came(client: DataPlaneClient, name: str) -> None:
         head6 = IPv6(src="2001:db8:1::1", dst="2001:db8:1::2", hlim=64, tc=0xC0)
         (error,) = sent(client, LEFT, Ether(src=HOST, dst=left) / dying6)[LEFT]
         same(error, Ether(src=left, dst=HOST) / head6 / ICMPv6TimeExceeded() / bytes(dying6))
-        (error,) = sent(client, LEFT, Ether(src=HOST, dst=left) / no_port6)[LEFT]
-        same(error, Ether(src=left, dst=HOST) / head6 / ICMPv6DestUnreach(code=4) / bytes(no_port6))
-        assert balanced(client.ledger()) == 3
+        (error,) = sent(client, LEFT, Ether(src=HOST, dst=left) / no_port)[LEFT]
+        same(error, Ether(src=left, dst=HOST) / head / ICMP(type=3, code=3) / bytes(no_port))
+        for no_port6 in (near6, far6):
+            head6.src = no_port6.dst
+            (error,) = sent(client, LEFT, Ether(src=HOST, dst=left) / no_port6)[LEFT]
+            same(error, Ether(src=left, dst=HOST) / head6 / ICMPv6DestUnreach(code=4) / bytes(no_port6))
+        assert balanced(client.ledger()) == 5
+
+
+@pytest.mark.parametrize("name", WAYS)
+def test_what_stands_behind_a_packet_makes_no_frame_longer_than_the_mtu(
+    client: DataPlaneClient, name: str
+) -> None:
+    config, mac = areas_of([{"nf": "l3fwd", "options": {**OPTIONS, "mtu_bytes": 1000}}], WAYS[name])
+    data = UDP(sport=5000, dport=53) / (b"x" * (1000 - 28))
+    packet = IP(src="10.0.1.2", dst="198.51.100.1", id=7, ttl=9) / data
+    with running(client, config):
+        told = Ether(src=GATEWAY, dst=mac["f1.right"]) / ARP(
+            op="is-at", hwsrc=GATEWAY, psrc="10.0.2.2", hwdst=mac["f1.right"], pdst="10.0.2.1"
+        )
+        sent(client, LEFT, Ether(src=HOST, dst=mac["f1.left"]) / packet)  # waits
+        (waited,) = sent(client, RIGHT, told)[RIGHT]
+        trailed = bytes(Ether(src=HOST, dst=mac["f1.left"]) / packet) + b"T" * 40
+        packet.ttl = 8
+        for _ in range(3):
+            (forwarded,) = sent(client, LEFT, Ether(trailed))[RIGHT]
+            same(forwarded, Ether(src=mac["f1.right"], dst=GATEWAY) / packet)
+            assert bytes(forwarded) == bytes(waited)
+        balanced(client.ledger())
 
 
 ROUTER: dict[str, Any] = {
@@ -204,6 +234,10 @@ def test_the_tenants_router_answers_for_its_addresses_and_translates_its_errors(
         (error,) = sent(client, LEFT, Ether(src=HOST, dst=left) / out)[LEFT]
         assert (error[IP].dst, error[ICMP].type, error.dst) == ("10.1.0.5", 11, HOST)
         assert (error[IPerror].src, error[IPerror].dst) == ("10.1.0.5", "198.51.100.1")
+        # All of a network are told nothing, whether what came from there was translated or not.
+        for beyond in ("198.51.100.1", "10.2.0.5"):
+            everyone = IP(src="10.1.0.255", dst=beyond, ttl=1) / UDP(sport=5001, dport=53)
+            assert sent(client, LEFT, Ether(src=HOST, dst=left) / everyone) == {LEFT: [], RIGHT: []}
         # The outside hears of its packet as it sent it, and of no tenant's address.
         back = IP(src="198.51.100.1", dst="203.0.113.4", ttl=1) / UDP(sport=53, dport=port) / b"answer"
         (error,) = sent(client, RIGHT, Ether(src=GATEWAY, dst=right) / back)[RIGHT]
@@ -216,4 +250,19 @@ def test_the_tenants_router_answers_for_its_addresses_and_translates_its_errors(
         across.ttl = 9
         (crossed,) = sent(client, LEFT, Ether(src=HOST, dst=left) / across)[LEFT]
         assert (crossed.src, crossed.dst, crossed[IP].ttl) == (left, HOST, 8)
+        balanced(client.ledger())
+
+
+def test_a_tenant_hears_of_its_packet_where_the_routers_own_address_is_what_tenants_share(
+    client: DataPlaneClient,
+) -> None:
+    config, mac = areas_of([], {"router": {**ROUTER, "external": "203.0.113.2/32"}})
+    left = mac["f1.left"]
+    asked = Ether(src=HOST, dst="ff:ff:ff:ff:ff:ff") / ARP(hwsrc=HOST, psrc="10.1.0.5", pdst="10.1.0.1")
+    out = IP(src="10.1.0.5", dst="198.51.100.1", ttl=1) / UDP(sport=5000, dport=53) / b"question"
+    with running(client, config):
+        sent(client, LEFT, asked)
+        (error,) = sent(client, LEFT, Ether(src=HOST, dst=left) / out)[LEFT]
+        assert (error[IP].dst, error[ICMP].type, error.dst) == ("10.1.0.5", 11, HOST)
+        assert (error[IPerror].src, error[IPerror].dst) == ("10.1.0.5", "198.51.100.1")
         balanced(client.ledger())

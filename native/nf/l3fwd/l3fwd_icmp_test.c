@@ -3,6 +3,7 @@
  */
 #include "station_fixture_test.h"
 
+#include <arpa/inet.h>
 #include <string.h>
 
 #define IPV4_AT 14
@@ -168,20 +169,22 @@ time_that_is_up_is_told_of_known_flows_too(void **state)
 	complains_about(&packet, 11, 0, 38);
 }
 
-/* The same in IPv6: from 2001:db8:1::1 to 2001:db8:1::2. */
+/* The same in IPv6: from that address of the router's to 2001:db8:1::2. */
 static void
-complains_about_ipv6(const struct frame *packet, uint8_t type, uint8_t code, uint32_t word,
-		     uint16_t quoted)
+complains_about_ipv6_from(const char *own, const struct frame *packet, uint8_t type, uint8_t code,
+			  uint32_t word, uint16_t quoted)
 {
 	struct frame error, checked;
 	const uint8_t *icmp = error.bytes + 54;
+	uint8_t source[16];
 
+	assert_int_equal(inet_pton(AF_INET6, own, source), 1);
 	assert_true(leaves(LEFT, &error));
 	assert_memory_equal(error.bytes, HOST_MAC LEFT_MAC "\x86\xdd\x6c\0\0\0", 18);
 	assert_int_equal(error.bytes[18] << 8 | error.bytes[19], 8 + quoted);
 	assert_memory_equal(error.bytes + 20, "\x3a\x40", 2); /* ICMPv6, hop limit 64 */
 	assert_memory_equal(error.bytes + 38, packet->bytes + 22, 16);
-	assert_memory_equal(error.bytes + 22, "\x20\1\x0d\xb8\0\1\0\0\0\0\0\0\0\0\0\1", 16);
+	assert_memory_equal(error.bytes + 22, source, sizeof(source));
 	assert_int_equal(icmp[0], type);
 	assert_int_equal(icmp[1], code);
 	assert_int_equal((uint32_t)icmp[4] << 24 | icmp[5] << 16 | icmp[6] << 8 | icmp[7], word);
@@ -190,6 +193,13 @@ complains_about_ipv6(const struct frame *packet, uint8_t type, uint8_t code, uin
 	set_icmpv6_checksum(&checked);
 	assert_memory_equal(checked.bytes, error.bytes, error.size);
 	all_is_accounted_for();
+}
+
+static void
+complains_about_ipv6(const struct frame *packet, uint8_t type, uint8_t code, uint32_t word,
+		     uint16_t quoted)
+{
+	complains_about_ipv6_from("2001:db8:1::1", packet, type, code, word, quoted);
 }
 
 static void
@@ -204,7 +214,7 @@ ipv6_has_the_same_by_icmpv6(void **state)
 	packet = ipv6_to("2001:db8:ffff::1", 1, 1400);
 	arrives(LEFT, &packet);
 	complains_about_ipv6(&packet, 3, 0, 0, 1280 - 48);
-	packet = ipv6_to("2001:db8:2::1", 64, 10);
+	packet = ipv6_to("2001:db8:1::1", 64, 10);
 	arrives(LEFT, &packet);
 	complains_about_ipv6(&packet, 1, 4, 0, 58);
 	start_router("mtu_bytes", "1300");
@@ -222,6 +232,19 @@ ipv6_has_the_same_by_icmpv6(void **state)
 	complains_about_ipv6(&packet, 1, 3, 0, 58);
 }
 
+static void
+about_a_packet_to_its_far_ipv6_address_the_router_complains_from_that_address(void **state)
+{
+	const struct frame packet = ipv6_to("2001:db8:2::1", 64, 10);
+
+	(void)state;
+	start_router(NULL, NULL);
+	arrives(LEFT, &packet);
+	complains_about_ipv6_from("2001:db8:2::1", &packet, 1, 4, 0, 58);
+	nothing_leaves();
+	assert_int_equal(dropped("for_router"), 1);
+}
+
 int
 main(void)
 {
@@ -236,6 +259,8 @@ main(void)
 		cmocka_unit_test(the_mtu_of_a_link_holds_for_later_packets_of_a_flow_too),
 		cmocka_unit_test(time_that_is_up_is_told_of_known_flows_too),
 		cmocka_unit_test(ipv6_has_the_same_by_icmpv6),
+		cmocka_unit_test(
+			about_a_packet_to_its_far_ipv6_address_the_router_complains_from_that_address),
 	};
 
 	return cmocka_run_group_tests_name("l3fwd_icmp", tests, weir_test_eal, end_router);

@@ -104,6 +104,16 @@ l3fwd_link_of(const struct l3fwd_station *station, const struct weir_ip_address 
 	return NULL;
 }
 
+bool
+l3fwd_station_owns(const struct l3fwd_station *station, enum weir_direction link,
+		   const struct weir_ip_address *address)
+{
+	const struct l3fwd_link *other = l3fwd_link_of(station, address);
+
+	return l3fwd_link_owns(&station->links[link], address) ||
+	       (other != NULL && l3fwd_link_owns(other, address));
+}
+
 static int
 connect_to(const struct l3fwd *l3fwd, struct l3fwd_routing *routing,
 	   const struct weir_ip_address *address, unsigned int length, enum l3fwd_hop_kind kind,

@@ -6,6 +6,8 @@
 
 #include <rte_ip.h>
 
+#include "packet/ipv6_extensions.h"
+
 #define DONT_FRAGMENT 0x4000
 
 /* As it is now: what functions before this one rewrote is in `headers` already. */
@@ -80,6 +82,19 @@ l3fwd_station_resolve(const struct l3fwd *l3fwd, const struct weir_batch *batch,
 	action->invalidation = &neighbour->invalidation;
 }
 
+/* What stands behind the packet in its frame is no part of it, but for the padding of a short one:
+ * it stays here where the frame would be longer than the link takes. */
+static void
+fit(struct rte_mbuf *packet, const struct weir_headers *headers, uint64_t mtu_bytes)
+{
+	const uint32_t frame_bytes = RTE_MAX(headers->l3_offset + headers->l3_bytes,
+					     RTE_ETHER_MIN_LEN - RTE_ETHER_CRC_LEN);
+
+	if (unlikely(packet->pkt_len > headers->l3_offset + mtu_bytes &&
+		     packet->pkt_len > frame_bytes && packet->nb_segs == 1))
+		rte_pktmbuf_trim(packet, (uint16_t)(packet->pkt_len - frame_bytes));
+}
+
 void
 l3fwd_station_review(const struct l3fwd *l3fwd, const struct weir_batch *batch,
 		     struct weir_action *actions)
@@ -102,7 +117,38 @@ l3fwd_station_review(const struct l3fwd *l3fwd, const struct weir_batch *batch,
 		action->once = true; /* packets of one flow are not of one length */
 		if (batch->headers[i].l3_bytes > link->mtu_bytes)
 			take(action, L3FWD_DROP_TOO_BIG);
+		else
+			fit(batch->packet[i], &batch->headers[i], link->mtu_bytes);
 	}
+}
+
+/* Whether an IPv6 packet to the router itself has an extension header that ends its way here; its
+ * sender is told where that is due. */
+static bool
+refuse_extensions(struct l3fwd_station *station, const struct weir_batch *batch, uint16_t index)
+{
+	static const enum weir_icmp_cause causes[] = {
+		[WEIR_IPV6_EXTENSIONS_ROUTE_UNKNOWN] = WEIR_ICMP_ROUTE_UNKNOWN,
+		[WEIR_IPV6_EXTENSIONS_OPTION_UNKNOWN] = WEIR_ICMP_OPTION_UNKNOWN,
+	};
+	const struct weir_headers *headers = &batch->headers[index];
+	struct rte_mbuf *packet = batch->packet[index];
+	enum weir_ipv6_extensions found;
+	uint32_t pointer;
+
+	if (headers->network != WEIR_NETWORK_IPV6)
+		return false;
+	found = weir_ipv6_extensions_read(
+		rte_pktmbuf_mtod_offset(packet, const void *, headers->l3_offset), headers,
+		&pointer);
+	if (found == WEIR_IPV6_EXTENSIONS_KNOWN)
+		return false;
+	if (found == WEIR_IPV6_EXTENSIONS_DISCARD)
+		rte_pktmbuf_free(packet);
+	else
+		l3fwd_station_complain(station, batch->direction, packet, headers, causes[found],
+				       pointer, batch->now_tsc);
+	return true;
 }
 
 /* A packet to the router itself that no part of it wants: who sent it by UDP may be told. */
@@ -116,6 +162,8 @@ receive(struct l3fwd_station *station, const struct weir_batch *batch, uint16_t 
 
 	if (link == NULL || !l3fwd_link_owns(link, &to)) /* a broadcast of that network */
 		rte_pktmbuf_free(packet);
+	else if (refuse_extensions(station, batch, index))
+		return;
 	else if (weir_icmp_is_echo_request(packet, headers))
 		l3fwd_station_echo(station,
 				   batch->direction == WEIR_OUTBOUND ? WEIR_INBOUND : WEIR_OUTBOUND,

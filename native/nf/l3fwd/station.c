@@ -90,94 +90,6 @@ l3fwd_refused(void *state, const struct weir_neighbour_held *held, enum weir_nei
 							 : L3FWD_DISPLACED});
 }
 
-/* Where an error goes on: where functions translate before this one on both ways, through them,
- * unless the packet was one that they do not translate, from one inner network to another. */
-static enum weir_released
-way_of_error(const struct l3fwd *l3fwd, enum weir_direction direction,
-	     const struct weir_ip_address *sender)
-{
-	const struct l3fwd_next_hop *hop;
-	uint16_t number;
-
-	if (!l3fwd->errors_pass_all)
-		return WEIR_RELEASED_BEHIND;
-	hop = l3fwd_next_hop_to(l3fwd, sender, &number);
-	return direction == WEIR_OUTBOUND && hop->usable && hop->egress == l3fwd->inside_output
-		       ? WEIR_RELEASED_BEHIND
-		       : WEIR_RELEASED_TO_BEGINNING;
-}
-
-static struct weir_ip_address
-address_at(const struct rte_mbuf *packet, const struct weir_headers *headers, bool source)
-{
-	const uint8_t *ip = rte_pktmbuf_mtod_offset(packet, const uint8_t *, headers->l3_offset);
-	const bool ipv6 = headers->network == WEIR_NETWORK_IPV6;
-
-	if (ipv6)
-		return weir_ip_address(ip + (source ? 8 : 24), true);
-	return weir_ip_address(ip + (source ? 12 : 16), false);
-}
-
-void
-l3fwd_station_complain(struct l3fwd_station *station, enum weir_direction direction,
-		       struct rte_mbuf *packet, const struct weir_headers *headers,
-		       enum weir_icmp_cause cause, uint64_t mtu_bytes, uint64_t now_tsc)
-{
-	const enum weir_direction back = direction == WEIR_OUTBOUND ? WEIR_INBOUND : WEIR_OUTBOUND;
-	const struct l3fwd_link *link = &station->links[back];
-	const struct weir_ip_address sender = address_at(packet, headers, true);
-	const struct weir_ip_address *own = l3fwd_link_speaks(link, &sender);
-	uint8_t *frame = rte_pktmbuf_mtod(packet, uint8_t *);
-	struct rte_ether_addr to;
-
-	if (own == NULL)
-		own = l3fwd_link_speaks(&station->links[direction], &sender);
-	memcpy(&to, frame + RTE_ETHER_ADDR_LEN, sizeof(to));
-	if (own == NULL || !l3fwd_is_station(&to) || !weir_icmp_packet_is_plain(packet) ||
-	    !weir_icmp_error_may_be_sent(packet, headers)) {
-		rte_pktmbuf_free(packet);
-		return;
-	}
-	if (!weir_error_rate_admits(&station->errors, station->l3fwd->icmp_errors_pps, now_tsc) ||
-	    !weir_icmp_error_make(packet, headers, cause, (uint32_t)mtu_bytes, own)) {
-		weir_count(&station->errors_suppressed, 1);
-		rte_pktmbuf_free(packet);
-		return;
-	}
-	frame = rte_pktmbuf_mtod(packet, uint8_t *);
-	memcpy(frame, &to, sizeof(to));
-	memcpy(frame + RTE_ETHER_ADDR_LEN, &link->mac, sizeof(link->mac));
-	weir_count(&station->errors_sent, 1);
-	l3fwd_station_send(station, back, packet, way_of_error(station->l3fwd, direction, &sender));
-}
-
-void
-l3fwd_station_echo(struct l3fwd_station *station, enum weir_direction link, struct rte_mbuf *packet,
-		   const struct weir_headers *headers)
-{
-	uint8_t *frame = rte_pktmbuf_mtod(packet, uint8_t *);
-	struct rte_ether_addr to;
-
-	memcpy(&to, frame + RTE_ETHER_ADDR_LEN, sizeof(to));
-	if (!l3fwd_is_station(&to) || !weir_icmp_packet_is_plain(packet)) {
-		rte_pktmbuf_free(packet);
-		return;
-	}
-	weir_icmp_echo_reply(packet, headers);
-	memcpy(frame, &to, sizeof(to));
-	memcpy(frame + RTE_ETHER_ADDR_LEN, &station->links[link].mac, sizeof(to));
-	l3fwd_station_send(station, link, packet, WEIR_RELEASED_OUT);
-}
-
-static bool
-owns(const struct l3fwd_station *station, enum weir_direction link,
-     const struct weir_ip_address *address)
-{
-	return l3fwd_link_owns(&station->links[link], address) ||
-	       (l3fwd_link_of(station, address) != NULL &&
-		l3fwd_link_owns(l3fwd_link_of(station, address), address));
-}
-
 /* A solicitation or an advertisement, which came by that link. The packet is freed or sent. */
 static void
 hear(struct l3fwd_station *station, enum weir_direction side, enum weir_neighbour_kind kind,
@@ -236,15 +148,16 @@ listen_to(struct l3fwd_station *station, const struct weir_batch *batch, uint16_
 		if (headers->tuple.protocol != IPPROTO_ICMP &&
 		    headers->tuple.protocol != IPPROTO_ICMPV6)
 			return false;
-		to = address_at(packet, headers, false);
-		if (owns(station, side, &to) && (headers->flags & WEIR_HEADER_GROUP) == 0 &&
+		to = l3fwd_address_at(packet, headers, false);
+		if (l3fwd_station_owns(station, side, &to) &&
+		    (headers->flags & WEIR_HEADER_GROUP) == 0 &&
 		    weir_icmp_is_echo_request(packet, headers)) {
 			l3fwd_station_echo(station, side, packet, headers);
 			return true;
 		}
 		/* A neighbour asks one that it knows directly (RFC 4861, 7.3.3). */
 		if (headers->network == WEIR_NETWORK_IPV4 ||
-		    (to.bytes[0] != 0xff && !owns(station, side, &to) &&
+		    (to.bytes[0] != 0xff && !l3fwd_station_owns(station, side, &to) &&
 		     !l3fwd_networks_have(&station->links[side].proxied, &to)))
 			return false;
 	}

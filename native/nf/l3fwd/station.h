@@ -94,6 +94,9 @@ const struct l3fwd_link *l3fwd_link_of(const struct l3fwd_station *station,
 bool l3fwd_networks_have(const struct l3fwd_networks *networks,
 			 const struct weir_ip_address *address);
 bool l3fwd_link_owns(const struct l3fwd_link *link, const struct weir_ip_address *address);
+/* Whether it is the router's: on either link, or a link-local one on that link. */
+bool l3fwd_station_owns(const struct l3fwd_station *station, enum weir_direction link,
+			const struct weir_ip_address *address);
 /* The link's own address to speak with to another one, or of that family at all; NULL: none. */
 const struct weir_ip_address *l3fwd_link_speaks(const struct l3fwd_link *link,
 						const struct weir_ip_address *to);
@@ -108,10 +111,14 @@ void l3fwd_station_review(const struct l3fwd *l3fwd, const struct weir_batch *ba
 /* Puts a packet of its own into the queue; frees it where that has no room. */
 void l3fwd_station_send(struct l3fwd_station *station, enum weir_direction link,
 			struct rte_mbuf *packet, enum weir_released released);
-/* Says to the sender of a packet, which came by `direction`, what became of it; or frees it. */
+/* The source or the destination, as the packet has it. */
+struct weir_ip_address l3fwd_address_at(const struct rte_mbuf *packet,
+					const struct weir_headers *headers, bool source);
+/* Says to the sender of a packet, which came by `direction`, what became of it; or frees it.
+ * `detail`: of weir_icmp_error_make(). */
 void l3fwd_station_complain(struct l3fwd_station *station, enum weir_direction direction,
 			    struct rte_mbuf *packet, const struct weir_headers *headers,
-			    enum weir_icmp_cause cause, uint64_t mtu_bytes, uint64_t now_tsc);
+			    enum weir_icmp_cause cause, uint64_t detail, uint64_t now_tsc);
 /* Answers an echo request to one of its addresses. */
 void l3fwd_station_echo(struct l3fwd_station *station, enum weir_direction link,
 			struct rte_mbuf *packet, const struct weir_headers *headers);
