@@ -280,14 +280,19 @@ class _Builder:
         options = native_options(one.options)
         if swaps(one):
             return options
-        if self.node.both_ways and nf.option("inside_output") is not None:
-            options.setdefault("inside_output", INSIDE)
+        options = {**outputs(one.nf, both_ways=self.node.both_ways), **options}
         for prefix, side in sides.items():
             out = self._topology.port(f"{self.node.name}.{side}")
             for key, mac in (("src_mac", out.mac), ("dst_mac", station(self._topology, out).mac)):
                 if nf.option(prefix + key) is not None:
                     options.setdefault(prefix + key, mac)
         return options
+
+
+def outputs(nf: str, *, both_ways: bool) -> Options:
+    """What a function is told of the outputs of its paths, where these lead to both sides."""
+    known = both_ways and network_functions()[nf].option("inside_output") is not None
+    return {"inside_output": INSIDE} if known else {}
 
 
 def native_options(options: Mapping[str, Scalar]) -> Options:

@@ -13,7 +13,7 @@ from weir.lab.lab import Chain, Lab
 from weir.lab.named_functions import named_functions, numbered
 from weir.lab.nf import Scalar, network_functions
 from weir.lab.traffic import Traffic
-from weir.plan.architecture import native_options
+from weir.plan.architecture import native_options, outputs
 from weir.plan.streams import flows, frame_size, packet_fields, template
 from weir.protocol.configuration import ChainArea, Configure, PathConfig, PortConfig, Request, StageConfig
 from weir.protocol.errors import refusing
@@ -56,8 +56,8 @@ class LeanChain:
 def chain_of_text(text: str, *, fastpath: bool = False) -> LeanChain:
     """`nat,l3fwd`; options follow a colon each: `nat:external=203.0.113.0/24:sessions=1000,l3fwd`.
     LabFileError: it is none."""
-    stages = [Stage(one.nf, one.nf, one.options) for one in named_functions(text)]
-    return LeanChain(text, _numbered(stages), DEFAULT_FASTPATH_FLOWS if fastpath else 0)
+    functions = [FunctionOptions(nf=one.nf, options=one.options) for one in named_functions(text)]
+    return chain_of_functions(functions, name=text, fastpath_flows=DEFAULT_FASTPATH_FLOWS if fastpath else 0)
 
 
 def chain_of_lab(lab: Lab, chain: Chain) -> LeanChain:
@@ -103,7 +103,11 @@ def chain_of_functions(
 
 
 def _stages(function: FunctionOptions) -> list[Stage]:
-    return [Stage(one.nf, one.nf, dict(one.options)) for one in function.nfs()]
+    both_ways = function.both_ways()
+    return [
+        Stage(one.nf, one.nf, {**outputs(one.nf, both_ways=both_ways), **one.options})
+        for one in function.nfs()
+    ]
 
 
 def _numbered(stages: Sequence[Stage]) -> tuple[Stage, ...]:
