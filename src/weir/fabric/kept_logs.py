@@ -108,26 +108,21 @@ def _logs_in(directory: Path, said: str) -> list[Path]:
             for path in folder.iterdir():
                 if path.is_dir() and not path.is_symlink():
                     folders += [(path, depth + 1)] * (depth < DEPTH_MAX)
-                elif (path.suffix in _SUFFIXES or _is_named(path, said)) and _has_text(path):
+                elif _is_kept(path, said):
                     found.append(path)
     return sorted(found)
 
 
-def _is_named(path: Path, said: str) -> bool:
-    """By its whole path, which may end a sentence; and it is short enough to be kept."""
-    if str(path) not in said or re.search(rf"{re.escape(str(path))}(?![\w-]|\.\w)", said) is None:
-        return False
+def _is_kept(path: Path, said: str) -> bool:
+    """A log with text, or a file that is named by its whole path, which may end a sentence."""
     try:
-        return path.stat().st_size <= NAMED_BYTES_MAX
+        size_bytes = path.stat().st_size if path.is_file() and not path.is_symlink() else 0
     except OSError:
         return False
-
-
-def _has_text(path: Path) -> bool:
-    try:
-        return path.is_file() and not path.is_symlink() and path.stat().st_size > 0
-    except OSError:
-        return False
+    if path.suffix in _SUFFIXES:
+        return size_bytes > 0
+    named = re.search(rf"{re.escape(str(path))}(?![\w-]|\.\w)", said)
+    return named is not None and 0 < size_bytes <= NAMED_BYTES_MAX
 
 
 def _copied(logs: Mapping[Path, Path], place: Path) -> list[Path]:

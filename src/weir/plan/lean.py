@@ -13,7 +13,7 @@ from weir.lab.lab import Chain, Lab
 from weir.lab.named_functions import named_functions, numbered
 from weir.lab.nf import Scalar, network_functions
 from weir.lab.traffic import Traffic
-from weir.plan.architecture import native_options, outputs
+from weir.plan.architecture import native_options
 from weir.plan.streams import flows, frame_size, packet_fields, template
 from weir.protocol.configuration import ChainArea, Configure, PathConfig, PortConfig, Request, StageConfig
 from weir.protocol.errors import refusing
@@ -103,11 +103,7 @@ def chain_of_functions(
 
 
 def _stages(function: FunctionOptions) -> list[Stage]:
-    both_ways = function.both_ways()
-    return [
-        Stage(one.nf, one.nf, {**outputs(one.nf, both_ways=both_ways), **one.options})
-        for one in function.nfs()
-    ]
+    return [Stage(one.nf, one.nf, dict(one.options)) for one in function.nfs()]
 
 
 def _numbered(stages: Sequence[Stage]) -> tuple[Stage, ...]:
@@ -153,7 +149,11 @@ def lean_request(
         in_="left",
         out=("right", "left") if chain.both_ways else "right",
         stages=tuple(
-            StageConfig(nf=stage.nf, name=stage.name, options=native_options(stage.options))
+            StageConfig(
+                nf=stage.nf,
+                name=stage.name,
+                options=native_options(stage.options, both_ways=stage.nf if chain.both_ways else None),
+            )
             for stage in chain.stages
         ),
     )
