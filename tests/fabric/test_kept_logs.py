@@ -54,6 +54,41 @@ def test_an_error_names_the_kept_logs_and_has_their_last_words_of_failure(tmp_pa
     assert {path.name for path in place.rglob("*") if path.is_file()} == {"weir-dp.log", "ovs-vswitchd.log"}
 
 
+def test_a_file_that_the_error_names_is_kept_beside_the_logs_whole(
+    tmp_path: Path, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept_logs, "LOG_BYTES_MAX", 60)
+    run_dir = failed(tmp_path)
+    batch, routes = run_dir / "f1.1-l3fwd.1.ip", "route replace ::/0 dev right\n" * 6 + "no failure\n"
+    batch.write_text(routes)
+    (run_dir / "f1.1-l3fwd").write_text("of a name that begins likewise\n")
+    (run_dir / "f1.1-l3fwd.1.ip.log").write_text(f"No route to host\nCommand failed {batch}:6\n")
+    kept_of(
+        run_dir,
+        error := FabricError(f"`ip -batch {batch}` failed: No route to host | Command failed {batch}:6"),
+    )
+    place = kept / run_dir.name
+    assert (place / batch.name).read_text() == routes
+    assert not (place / "f1.1-l3fwd").exists()
+    assert str(error).startswith(
+        f"`ip -batch {place / batch.name}` failed: No route to host | Command failed {place / batch.name}:6; "
+        f"logs kept in {place};"
+    )
+    assert str(run_dir) not in str(error)
+    assert str(error).count("Command failed") == 1
+    assert "no failure" not in str(error)
+
+
+def test_a_disk_that_the_error_names_is_not_kept(
+    tmp_path: Path, kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept_logs, "NAMED_BYTES_MAX", 100)
+    run_dir = failed(tmp_path)
+    (run_dir / "f1.qcow2").write_bytes(b"\0" * 101)
+    kept_of(run_dir, FabricError(f"cannot read {run_dir}/f1.qcow2"))
+    assert not (kept / run_dir.name / "f1.qcow2").exists()
+
+
 def test_kept_logs_are_their_owners_alone(tmp_path: Path, kept: Path) -> None:
     kept_of(failed(tmp_path), FabricError("it failed"))
     assert {(path.is_dir(), stat.S_IMODE(path.stat().st_mode)) for path in (kept, *kept.rglob("*"))} == {

@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyroute2 import IPRoute
 from pyroute2.ethtool import Ethtool
+from pyroute2.netlink.rtnl import rt_type
 
 from weir import fabric
 from weir.base.topology import Topology
@@ -294,3 +296,29 @@ def test_hosts_resolve_the_router_and_hear_from_it(technology: str, way: dict[st
 def _beside(address: str) -> str:
     """Another one of its network, which nobody has."""
     return str(ipaddress.ip_address(address) + 98)
+
+
+BEHIND = ("192.0.2.9", "2001:db8::9")
+
+
+def has_too(netns: str, address: str) -> None:
+    """Of that host from now on: Linux gives one of IPv6 its route a little later."""
+    with namespace.inside(netns), IPRoute() as route:
+        (loopback,) = route.link_lookup(ifname="lo")
+        route.addr("add", index=loopback, address=address)
+        until = time.monotonic() + host_traffic.PATIENCE_S
+        while route.route("get", dst=address)[0]["type"] != rt_type["local"]:
+            assert time.monotonic() < until, f"{address} is not reached in {netns}"
+            time.sleep(0.01)
+
+
+@pytest.mark.parametrize("kind", ["process", "kernel"])
+@pytest.mark.usefixtures("run_root")
+def test_what_a_router_or_linux_in_its_place_routes_by_a_host_arrives_there(kind: str) -> None:
+    routes = "0.0.0.0/0 via 198.19.0.1, ::/0 via 2001:2:0:2::1"
+    router = {"kind": kind, "nf": "l3fwd", "options": {**ADDRESSES, "route_list": routes}}
+    topology = topology_of(lab := lab_of("linux-bridge", {"router": router}))
+    with forwarding(lab, topology):
+        for pair, address in zip(host_traffic.pairs(topology), BEHIND, strict=True):
+            has_too(pair.right, address)
+            host_traffic.ping(replace(pair, to_right=address), 56, fragmented=False)

@@ -31,8 +31,11 @@ def routes(options: Options, ends: Ends) -> Setup:
     links: dict[Network, str] = {}
     for side, own, mtu in _OWN:
         for where, address in lines(options, own, None):
-            links[_network(where, address)] = side
+            links[network := _network(where, address)] = side
             found[f"address replace {address} dev {ends[f'{side}.name']}"] = None
+            if network.version == 6:  # without a link-local one Linux asks nobody for whom it forwards to
+                link_local = f"{_link_local(ends[f'{side}.mac'])}/64"
+                found[f"address replace {link_local} dev {ends[f'{side}.name']}"] = None
         if options.get(mtu):
             found[f"link set dev {ends[f'{side}.name']} mtu {options[mtu]}"] = None
     for where, line in lines(options, "route_list", "routes"):
@@ -50,7 +53,9 @@ def _commands(where: str, line: str, links: Mapping[Network, str], ends: Ends) -
             raise CatalogueError(f"{where}: no route: `{line}`", f"expected {_WANTED}")
         prefix, gateway = _prefix(where, words[0]), words[2]
         side = _side_of(where, gateway, links)
-        yield f"route replace {prefix} via {gateway} dev {ends[f'{side}.name']}"
+        # The namespace may have a longer route to that very neighbour, Weir's to the tester's end: Linux
+        # refuses an IPv6 next hop behind another one, unless it is told that it is on the link.
+        yield f"route replace {prefix} via {gateway} dev {ends[f'{side}.name']} onlink"
         return
     prefix, mac = route(where, line, words)
     side = "left" if leads_left(prefix, ends) else "right"

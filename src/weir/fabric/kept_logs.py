@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Logs of what failed, in a folder that outlives the deployment. The error names them and has their end."""
+"""Logs of what failed, and files that its error names, in a folder that outlives the deployment. The error
+names them and has the end of the logs."""
 
 from __future__ import annotations
 
@@ -23,6 +24,8 @@ DEPTH_MAX = 8
 """Of folders with logs in them: a program of a user's may have nested more than anybody can walk."""
 LOG_BYTES_MAX = 4 << 20
 """Of one log; of a longer one its end."""
+NAMED_BYTES_MAX = 64 << 20
+"""Of a file that the error names, as a program has read it: a longer one is left, a disk for one."""
 LINE_CHARACTERS_MAX = 300
 _SUFFIXES = frozenset({".log", ".out", ".serial", ".before"})
 # What DPDK says of every machine without pages of 1 GiB.
@@ -43,7 +46,8 @@ def folder() -> Path:
 
 
 def keep_logs(deployment: str, directories: Sequence[Path], error: BaseException) -> None:
-    """Copies logs of a deployment that failed, and tells the error where they are and how they end.
+    """Copies logs of a deployment that failed, and what files the error names, and tells the error where they
+    are and how the logs end.
 
     `directories`: where they are, with all below these.
 
@@ -54,18 +58,17 @@ def keep_logs(deployment: str, directories: Sequence[Path], error: BaseException
     if not isinstance(error, ChainError) or str(place) in str(error):
         return
     try:
-        logs = {path: path.relative_to(one) for one in directories for path in _logs_in(one)}
+        said = str(error)
+        logs = {path: path.relative_to(one) for one in directories for path in _logs_in(one, said)}
         if not logs:
             return
         copies = _copied(logs, place)
         _forget_old(place)
-        said = str(error)
-        for one in directories:
-            said = said.replace(str(one), str(place))
+        said = _moved(said, directories, place)
         words = [
             f"{path.relative_to(place)}: {text}"
-            for path in _telling(copies)
-            if (text := last_words(path)) and text not in said
+            for path in _telling([one for one in copies if one.suffix in _SUFFIXES])
+            if (text := _moved(last_words(path), directories, place)) and text not in said
         ]
     except OSError as failure:  # another weir may have removed the copies already, as old ones
         why = failure.strerror or failure
@@ -82,6 +85,13 @@ def last_words(log: Path, lines: int = LAST_LINES) -> str:
     return " | ".join(line[:LINE_CHARACTERS_MAX] for line in chosen)
 
 
+def _moved(text: str, directories: Sequence[Path], place: Path) -> str:
+    """With paths of the copies."""
+    for one in directories:
+        text = text.replace(str(one), str(place))
+    return text
+
+
 def _telling(logs: Sequence[Path]) -> list[Path]:
     """Of many, those that speak of a failure."""
     if len(logs) <= QUOTED_MAX:
@@ -89,7 +99,8 @@ def _telling(logs: Sequence[Path]) -> list[Path]:
     return [one for one in logs if _RELEVANT.search(one.read_text(errors="replace"))][:QUOTED_MAX]
 
 
-def _logs_in(directory: Path) -> list[Path]:
+def _logs_in(directory: Path, said: str) -> list[Path]:
+    """And what else of it is named in what the error said."""
     found, folders = [], [(directory, 0)]
     while folders:
         folder, depth = folders.pop()
@@ -97,20 +108,25 @@ def _logs_in(directory: Path) -> list[Path]:
             for path in folder.iterdir():
                 if path.is_dir() and not path.is_symlink():
                     folders += [(path, depth + 1)] * (depth < DEPTH_MAX)
-                elif path.suffix in _SUFFIXES and _has_text(path):
+                elif _is_kept(path, said):
                     found.append(path)
     return sorted(found)
 
 
-def _has_text(path: Path) -> bool:
+def _is_kept(path: Path, said: str) -> bool:
+    """A log with text, or a file that is named by its whole path, which may end a sentence."""
     try:
-        return path.is_file() and not path.is_symlink() and path.stat().st_size > 0
+        size_bytes = path.stat().st_size if path.is_file() and not path.is_symlink() else 0
     except OSError:
         return False
+    if path.suffix in _SUFFIXES:
+        return size_bytes > 0
+    named = re.search(rf"{re.escape(str(path))}(?![\w-]|\.\w)", said)
+    return named is not None and 0 < size_bytes <= NAMED_BYTES_MAX
 
 
 def _copied(logs: Mapping[Path, Path], place: Path) -> list[Path]:
-    """Each log to its path below the place; one that its process has removed meanwhile is left out."""
+    """Each to its path below the place; one that its process has removed meanwhile is left out."""
     place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     shutil.rmtree(place, ignore_errors=True)  # of this deployment, which failed before
     place.mkdir(mode=0o700)
@@ -125,7 +141,8 @@ def _copied(logs: Mapping[Path, Path], place: Path) -> list[Path]:
             copy.parent.mkdir(mode=0o700, exist_ok=True, parents=True)
             copy.touch(mode=0o600, exist_ok=False)
             with copy.open("wb") as target:
-                source.seek(max(0, os.fstat(source.fileno()).st_size - LOG_BYTES_MAX))
+                most = LOG_BYTES_MAX if log.suffix in _SUFFIXES else NAMED_BYTES_MAX
+                source.seek(max(0, os.fstat(source.fileno()).st_size - most))
                 shutil.copyfileobj(source, target)
         copies.append(copy)
     return copies

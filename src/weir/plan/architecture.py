@@ -277,11 +277,9 @@ class _Builder:
     def _options(self, one: NodeNf, sides: dict[str, str]) -> Options:
         """The user's options, and the addresses of the next hops where the function rewrites them."""
         nf = network_functions()[one.nf]
-        options = native_options(one.options)
+        options = native_options(one.options, both_ways=one.nf if self.node.both_ways else None)
         if swaps(one):
             return options
-        if self.node.both_ways and nf.option("inside_output") is not None:
-            options.setdefault("inside_output", INSIDE)
         for prefix, side in sides.items():
             out = self._topology.port(f"{self.node.name}.{side}")
             for key, mac in (("src_mac", out.mac), ("dst_mac", station(self._topology, out).mac)):
@@ -290,9 +288,12 @@ class _Builder:
         return options
 
 
-def native_options(options: Mapping[str, Scalar]) -> Options:
-    """As weir-dp takes them: no option is a fraction, and the lab's check refuses one."""
-    return {name: value for name, value in options.items() if not isinstance(value, float)}
+def native_options(options: Mapping[str, Scalar], *, both_ways: str | None = None) -> Options:
+    """As weir-dp takes them: no option is a fraction, and the lab's check refuses one. `both_ways`: a
+    function whose paths have outputs to both sides; it is told which one leads inside."""
+    told = both_ways is not None and network_functions()[both_ways].option("inside_output") is not None
+    own = {name: value for name, value in options.items() if not isinstance(value, float)}
+    return {"inside_output": INSIDE, **own} if told else own
 
 
 def _path(

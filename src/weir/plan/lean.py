@@ -56,8 +56,8 @@ class LeanChain:
 def chain_of_text(text: str, *, fastpath: bool = False) -> LeanChain:
     """`nat,l3fwd`; options follow a colon each: `nat:external=203.0.113.0/24:sessions=1000,l3fwd`.
     LabFileError: it is none."""
-    stages = [Stage(one.nf, one.nf, one.options) for one in named_functions(text)]
-    return LeanChain(text, _numbered(stages), DEFAULT_FASTPATH_FLOWS if fastpath else 0)
+    functions = [FunctionOptions(nf=one.nf, options=one.options) for one in named_functions(text)]
+    return chain_of_functions(functions, name=text, fastpath_flows=DEFAULT_FASTPATH_FLOWS if fastpath else 0)
 
 
 def chain_of_lab(lab: Lab, chain: Chain) -> LeanChain:
@@ -149,7 +149,11 @@ def lean_request(
         in_="left",
         out=("right", "left") if chain.both_ways else "right",
         stages=tuple(
-            StageConfig(nf=stage.nf, name=stage.name, options=native_options(stage.options))
+            StageConfig(
+                nf=stage.nf,
+                name=stage.name,
+                options=native_options(stage.options, both_ways=stage.nf if chain.both_ways else None),
+            )
             for stage in chain.stages
         ),
     )

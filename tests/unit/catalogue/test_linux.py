@@ -179,10 +179,11 @@ def test_a_router_with_addresses_has_them_on_its_interfaces_and_asks_for_next_ho
         "address replace 10.0.1.1/24 dev left",
         "address replace 10.0.2.1/24 dev right",
         "address replace 2001:db8:2::1/64 dev right",
+        "address replace fe80::ff:fe00:22/64 dev right",
         "link set dev right mtu 1400",
-        "route replace 0.0.0.0/0 via 10.0.2.2 dev right",
-        "route replace 10.9.0.0/16 via 10.0.1.9 dev left",
-        "route replace ::/0 via 2001:db8:2::2 dev right",
+        "route replace 0.0.0.0/0 via 10.0.2.2 dev right onlink",
+        "route replace 10.9.0.0/16 via 10.0.1.9 dev left onlink",
+        "route replace ::/0 via 2001:db8:2::2 dev right onlink",
     ]
 
 

@@ -84,6 +84,31 @@ def test_a_good_lab_with_rules_is_valid(tmp_path: Path) -> None:
     assert done.stdout.startswith("ruled: valid\n")
 
 
+ROUTERS = """weir: 1
+name: routers
+technology: linux-bridge
+chain: [[near, far]]
+functions:
+  near: {nf: l3fwd, options: {inbound_addresses: 198.18.0.254/24, addresses: 10.0.0.1/24,
+    mtu_bytes: 1400, route_list: 0.0.0.0/0 via HOP}}
+  far: {nf: l3fwd, options: {inbound_addresses: "10.0.0.2/24, 2001:db8::2/64", addresses: 198.19.0.254/24}}
+"""
+
+
+def test_routers_with_addresses_are_valid_without_the_options_that_a_lab_fills_in(tmp_path: Path) -> None:
+    needs_weir_lean()
+    path = tmp_path / "lab.yml"
+    path.write_text(ROUTERS.replace("HOP", "10.0.0.2"))
+    done = runner.invoke(app, ["validate", str(path)])
+    assert done.exit_code == OK, done.output
+    path.write_text(ROUTERS.replace("HOP", "10.0.9.2"))
+    done = runner.invoke(app, ["validate", str(path), "--json"])
+    assert done.exit_code == USAGE
+    (problem,) = json.loads(done.stdout)["problems"]
+    assert problem["key"] == "functions.near.options"
+    assert "the address behind via is in no network of addresses" in problem["message"]
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("path", sorted(Path("labs").glob("*/lab.yml")), ids=lambda path: path.parent.name)
 def test_labs_that_are_shipped_are_valid(path: Path) -> None:

@@ -119,3 +119,20 @@ def test_a_router_is_measured_with_both_its_sides_as_outputs(tmp_path: Path) -> 
     assert [stage.nf for stage in chain.stages] == ["nat", "l3fwd"]
     request = lean_request(chain, 0, traffic=Traffic(), frame="64").arguments()
     assert request["configure"]["areas"][0]["paths"][0]["out"] == ["right", "left"]
+
+
+def test_a_router_with_addresses_has_both_its_sides_as_outputs_and_is_told_which_leads_inside() -> None:
+    chain = chain_of_text("l2fwd,l3fwd:addresses=192.0.2.1/24")
+    assert chain.name == "l2fwd,l3fwd:addresses=192.0.2.1/24"
+    request = lean_request(chain, 0, traffic=Traffic(), frame="64").arguments()
+    (path,) = request["configure"]["areas"][0]["paths"]
+    assert path["out"] == ["right", "left"]
+    assert path["stages"][1]["options"]["inside_output"] == 1
+    assert "inside_output" not in path["stages"][0]["options"]
+
+
+def test_a_router_without_addresses_sends_by_the_direction_of_the_path() -> None:
+    request = lean_request(chain_of_text("l3fwd"), 0, traffic=Traffic(), frame="64").arguments()
+    (path,) = request["configure"]["areas"][0]["paths"]
+    assert path["out"] == "right"
+    assert "inside_output" not in path["stages"][0]["options"]
