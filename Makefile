@@ -99,7 +99,7 @@ demo: setup ## the main job: labs/switching, quick; table here, HTML report in r
 TOOK := $(PYTHON) -m tools.took
 
 .PHONY: test
-test: ## lint, types, C tests and those of Python that are quick, seven to twelve minutes; what was skipped, and why, and how long it took, come last
+test: ## lint, types, C tests and those of Python that are quick, eight to twelve minutes; what was skipped, and why, and how long it took, come last
 	@rm -f $(MESON_JUNIT) $(PYTEST_JUNIT)
 	@status=0; begun=$$(date +%s); { $(MAKE) --no-print-directory --jobs=2 --output-sync=target lint test-native && \
 		$(MAKE) --no-print-directory test-python; } || status=$$?; \

@@ -15,12 +15,11 @@ from dataclasses import dataclass
 from weir.lab.execution import FUNCTION_KINDS, TESTER_KINDS
 from weir.report import numbers
 from weir.report.rates import SIGNS, Bound, Ratio
+from weir.results.loads import POLLS_RATIO
 from weir.results.result import AreaLoad, Case, Trial
 
 GUEST = "guest"
 """A kind of areas, as results call them."""
-POLLS_RATIO = 0.9
-"""What runs for so much of its time under full load also at half of it or less waits by polling."""
 SMALL_RATIO = 0.1
 """Of what all programs have: threads below it are not looked at."""
 
@@ -90,7 +89,7 @@ def cost(case: Case, of: Of, goal: str) -> Cost | None:
     rounds = [(one.round, one.throughput) for one in case.rounds] or [(case.round, case.throughput)]
     for place, ((number, found), trials) in enumerate(zip(rounds, case.trials_of_rounds, strict=True)):
         loads_pps = {one.lower_bound_pps for one in found if one.goal == goal}
-        at_it = (one for one in trials if one.purpose == "confirm" and _load_pps(one) in loads_pps)
+        at_it = (one for one in trials if one.purpose == "confirm" and one.intended_load_pps in loads_pps)
         valid = [one for one in at_it if one.valid and one.offered]
         told = [(of(trial), trial.offered) for trial in valid]
         known = [cycles / packets for cycles, packets in told if cycles is not None]
@@ -111,15 +110,12 @@ def _may_poll(case: Case, confirming: list[Trial]) -> bool:
     least = SMALL_RATIO * sum(full.values())
     if not least:
         return False
-    light = min((one for one in case.curve if one.valid), key=_load_pps, default=None)
-    if light is None or _load_pps(light) > statistics.median(map(_load_pps, confirming)) / 2:
+    light = min((one for one in case.curve if one.valid), key=lambda one: one.intended_load_pps, default=None)
+    half_pps = statistics.median(one.intended_load_pps for one in confirming) / 2
+    if light is None or light.intended_load_pps > half_pps:
         return True
     without = _of_programs(light)
     return any(cycles >= least and without[name] >= POLLS_RATIO * cycles for name, cycles in full.items())
-
-
-def _load_pps(trial: Trial) -> float:
-    return trial.intended_load_pps
 
 
 def _of_programs(trial: Trial) -> Counter[str]:

@@ -74,6 +74,10 @@ class PollingLoad(Record):
     """In which others had its core; in none of its area's cycles."""
 
 
+POLLS_RATIO = 0.9
+"""A thread that runs for so much of its time under load also without, or at half of it, waits by polling."""
+
+
 class AreaLoad(Record):
     """Time and packets of one execution area in one trial. Cycles are of the time-stamp counter."""
 

@@ -17,16 +17,15 @@ from weir.measure.tester import ANNOUNCE_FRAMES
 from weir.measure.trial import TrialRunner
 from weir.procedures.driver import RunningChain, running
 from weir.results.lean import Spread
-from weir.results.loads import AreaLoad
+from weir.results.loads import POLLS_RATIO, AreaLoad
 from weir.results.outside_lean import OutsideArea, OutsideFunction, OutsideLean
 from weir.results.trial import Trial
 
 DURATION_S = 1.0
 _WARM_UP_S = 0.3
 _IDLE_PPS = 20.0
-_POLLS, _POLLS_LEAST = 0.9, 0.05
-"""One that runs without load for so much of what it does under load waits by polling, whatever it shares its
-core with; what hardly runs at all is left out of that."""
+_POLLS_LEAST = 0.05
+"""What hardly runs without load is not asked whether it polls."""
 _LOST_SAID = 0.001
 
 Key = tuple[str, int]
@@ -104,7 +103,7 @@ def _cost(key: Key, kind: str, trials: Sequence[tuple[Trial, Trial]], tsc_hz: fl
         gross.append(busy / loaded.offered)
         net.append((busy - without * _window_s(loaded) * tsc_hz) / loaded.offered)
     share = statistics.median(shares)
-    polls = share > _POLLS_LEAST and share >= _POLLS * statistics.median(full)
+    polls = share > _POLLS_LEAST and share >= POLLS_RATIO * statistics.median(full)
     name, core = key
     return OutsideArea(
         name=name,

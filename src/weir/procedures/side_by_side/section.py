@@ -54,9 +54,9 @@ def cost_rows(result: Result) -> list[CostRow]:
     goals = summary.goals(result)
     if not goals or not summary.compares(result) or result.spec.get("steps"):
         return []
-    rates_ = [one for one in summary.rows(result) if one.throughput.goal == goals[0]]
-    load = _load(rates_)
-    found = [_row(one, load) for one in rates_]
+    of_goal = [one for one in summary.rows(result) if one.throughput.goal == goals[0]]
+    load = _load(of_goal)
+    found = [_row(one, load) for one in of_goal]
     if not any(one.way for one in found):
         return []
     chains, frames = summary.chains(result), summary.frames(result)
